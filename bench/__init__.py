@@ -1,0 +1,1 @@
+"""A benchmarking lab for PyTorch models on Arm Cortex-M microcontrollers."""

@@ -1,0 +1,211 @@
+"""Faults of the lab: each has a stable code, says what and where, and hints at what to do."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Blame(StrEnum):
+    """Whose fault it is: it decides the exit code and whether pytest says error or failure."""
+
+    USAGE = "usage"  # bad input or option: exit 2
+    MODEL = "model"  # the model or program cannot do it: exit 1
+    DEVICE = "device"  # the device or firmware misbehaved: exit 1
+    BENCH = "bench"  # a tool or the bench itself is missing: exit 3
+
+
+class LabError(Exception):
+    """A named fault.
+
+    Args:
+        what: one sentence, no full stop needed, that says what is wrong.
+        where: file, board, model or line that it concerns.
+        hint: what to do about it.
+    """
+
+    code = "lab-error"
+    blame = Blame.BENCH
+
+    def __init__(self, what: str, *, where: str = "", hint: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.where = where
+        self.hint = hint
+
+    def __str__(self) -> str:
+        text = f"{self.code}: {self.what}"
+        if self.where:
+            text += f" [{self.where}]"
+        if self.hint:
+            text += f"\n  hint: {self.hint}"
+        return text
+
+
+class UnknownNameError(LabError):
+    """A board, model or scheme that does not exist."""
+
+    code = "unknown-name"
+    blame = Blame.USAGE
+
+
+class BoardFileError(LabError):
+    """A board.toml that is malformed."""
+
+    code = "board-file"
+    blame = Blame.USAGE
+
+
+class InputError(LabError):
+    """A file or option of the user's that cannot be used."""
+
+    code = "bad-input"
+    blame = Blame.USAGE
+
+
+class ToolMissingError(LabError):
+    """A program or package that the step needs is not installed."""
+
+    code = "tool-missing"
+    blame = Blame.BENCH
+
+
+class ModelSourceError(LabError):
+    """A model file that cannot be imported or whose build function is wrong."""
+
+    code = "model-source"
+    blame = Blame.USAGE
+
+
+class ExportError(LabError):
+    """A model that cannot be exported or lowered."""
+
+    code = "export-failed"
+    blame = Blame.MODEL
+
+
+class ProgramError(LabError):
+    """A .pte that is truncated, corrupt, foreign or not an ExecuTorch program."""
+
+    code = "program-invalid"
+    blame = Blame.USAGE
+
+
+class CpuMismatchError(LabError):
+    """A program proven to be lowered for another cpu than the board's."""
+
+    code = "cpu-mismatch"
+    blame = Blame.MODEL
+
+
+class OperatorMissingError(LabError):
+    """Operators that the program needs and the image does not have, all of them."""
+
+    code = "operator-missing"
+    blame = Blame.MODEL
+
+
+class DoesNotFitError(LabError):
+    """Something is larger than the place it has to go."""
+
+    code = "does-not-fit"
+    blame = Blame.MODEL
+
+
+class AlignmentError(LabError):
+    """A program or slot at an address that the runtime cannot use."""
+
+    code = "misaligned"
+    blame = Blame.BENCH
+
+
+class BuildError(LabError):
+    """The firmware did not compile or link."""
+
+    code = "build-failed"
+    blame = Blame.BENCH
+
+
+class DeadlineError(LabError):
+    """A device or process that did not end in time."""
+
+    code = "deadline"
+    blame = Blame.DEVICE
+
+
+class TargetError(LabError):
+    """The emulator or host process failed by itself."""
+
+    code = "target-failed"
+    blame = Blame.BENCH
+
+
+class NoAnswerError(LabError):
+    """Not one line of the device arrived."""
+
+    code = "no-answer"
+    blame = Blame.DEVICE
+
+
+class WireDamagedError(LabError):
+    """Lines that were lost, repeated or damaged."""
+
+    code = "wire-damaged"
+    blame = Blame.DEVICE
+
+
+class WireValueError(LabError):
+    """A line that arrived whole but says something that cannot be."""
+
+    code = "wire-value"
+    blame = Blame.DEVICE
+
+
+class IncompleteRunError(LabError):
+    """A run without its end line."""
+
+    code = "run-incomplete"
+    blame = Blame.DEVICE
+
+
+class WrongIdentityError(LabError):
+    """An answer of another run, another firmware or another bundle."""
+
+    code = "wrong-identity"
+    blame = Blame.DEVICE
+
+
+class DeviceFaultError(LabError):
+    """A processor fault on the device, symbolised."""
+
+    code = "device-fault"
+    blame = Blame.DEVICE
+
+
+class DeviceRefusedError(LabError):
+    """The firmware or its engine refused the program, with its own reason."""
+
+    code = "device-refused"
+    blame = Blame.MODEL
+
+
+class CounterError(LabError):
+    """A counter that stands still or a latency that cannot be."""
+
+    code = "counter-invalid"
+    blame = Blame.DEVICE
+
+
+class RecordError(LabError):
+    """A record that is damaged, foreign or cannot be written."""
+
+    code = "record-invalid"
+    blame = Blame.BENCH
+
+
+def nearest(name: str, known: list[str]) -> str:
+    """Return a did-you-mean sentence for `name` among `known`, with the whole list."""
+    import difflib  # noqa: PLC0415  only on the error path
+
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
+    start = f"did you mean {close[0]!r}? " if close else ""
+    return f"{start}known: {', '.join(sorted(known))}"
