@@ -1,0 +1,84 @@
+#include "runtime/core/args.hpp"
+
+namespace rt {
+namespace {
+
+// No operator takes more integers than a tensor has dimensions, but for the multipliers of
+// quantized_linear, of which the exporter writes one.
+constexpr uint32_t kMaxListItems = 64;
+
+}  // namespace
+
+Error Args::match(const char* signature) {
+  uint32_t i = 0;
+  for (; signature[i] != '\0'; ++i) {
+    if (i == count_) return Error::kArgumentCount;
+    RT_TRY(match_one(signature[i], i));
+  }
+  return i == count_ ? Error::kOk : Error::kArgumentCount;
+}
+
+Error Args::match_one(char letter, uint32_t i) {
+  const ValueKind kind = this->kind(i);
+  const bool optional = letter == 'n' || letter == 'm' || letter == 'j' || letter == 'u';
+  if (optional && kind == ValueKind::kNone) return Error::kOk;
+  bool fits = false;
+  switch (letter) {
+    case 't':
+    case 'n':
+      fits = kind == ValueKind::kTensor;
+      break;
+    case 'o':
+      fits = kind == ValueKind::kTensor && !slot(i).tensor->is_constant();
+      break;
+    case 'i':
+    case 'j':
+      if (kind == ValueKind::kWideInt) return refuse(i, Error::kArgumentValue);
+      fits = kind == ValueKind::kInt;
+      break;
+    case 'b':
+      fits = kind == ValueKind::kBool;
+      break;
+    case 'd':
+      fits = kind == ValueKind::kDouble;
+      break;
+    case 's':
+    case 'u':
+      fits = kind == ValueKind::kDouble || kind == ValueKind::kInt || kind == ValueKind::kBool;
+      break;
+    case 'l':
+    case 'm':
+      if (kind == ValueKind::kIntList) return match_list(i);
+      break;
+    case '=':
+      fits = i > 0 && indices_[i] == indices_[i - 1];
+      break;
+    default:
+      fits = letter == '_';
+      break;
+  }
+  return fits ? Error::kOk : refuse(i, Error::kArgumentKind);
+}
+
+Error Args::match_list(uint32_t i) {
+  const BoxedList list = slot(i).list;
+  const uint32_t count = list.count();
+  if (count > kMaxListItems) return refuse(i, Error::kArgumentValue);
+  for (uint32_t k = 0; k < count; ++k) {
+    const int64_t item = list.item(k);
+    if (item < 0 || item >= static_cast<int64_t>(values_.count)) {
+      return refuse(i, Error::kIndexOutOfRange);
+    }
+    if (values_.kinds[item] != ValueKind::kInt) return refuse(i, Error::kArgumentKind);
+  }
+  return Error::kOk;
+}
+
+double Args::number(uint32_t i) const {
+  if (kind(i) != ValueKind::kDouble) return slot(i).integer;
+  double number = 0.0;
+  std::memcpy(&number, slot(i).real, sizeof number);
+  return number;
+}
+
+}  // namespace rt

@@ -1,0 +1,44 @@
+// The kernel registry: entries in a linker section, no registration code.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "runtime/core/args.hpp"
+#include "runtime/core/error.hpp"
+
+namespace rt {
+
+// What an instruction needs beside its arguments; `prepare` fills it in.
+struct Needs {
+  uint32_t temporary_bytes = 0;  // scratch while `run` runs, 16-byte aligned
+};
+
+// Checks every argument once, when the method is loaded. May read constant tensors, never others.
+using PrepareFn = Error (*)(Args& args, Needs& needs);
+// Executes; trusts what `prepare` checked. Not called if the out argument has no elements.
+using RunFn = Error (*)(const Args& args, std::span<std::byte> temporary);
+
+struct Kernel {
+  const char* name;  // <namespace>::<operator>.<overload>, as in the program
+  PrepareFn prepare;
+  RunFn run;
+};
+
+// All kernels that were linked in.
+std::span<const Kernel> all_kernels();
+
+// @return the kernel `<name>.<overload>`, nullptr if the image has none.
+const Kernel* find_kernel(std::string_view name, std::string_view overload);
+
+}  // namespace rt
+
+#define RT_KERNEL_JOIN_(a, b) a##b
+#define RT_KERNEL_JOIN(a, b) RT_KERNEL_JOIN_(a, b)
+
+// Registers a kernel: a constant entry in the section `rt_kernels`, which linker scripts KEEP.
+#define RT_KERNEL(name, prepare, run)                                                           \
+  [[gnu::section("rt_kernels"), gnu::used]] static constinit const ::rt::Kernel RT_KERNEL_JOIN( \
+      rt_kernel_, __COUNTER__) = {name, prepare, run}

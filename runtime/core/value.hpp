@@ -1,0 +1,56 @@
+// Values of a method, as compact as the program allows: scalars at once, lists in place.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "runtime/core/tensor.hpp"
+
+namespace rt {
+
+enum class ValueKind : uint8_t {
+  kUnused,  // no instruction needs it: it was never looked at
+  kNone,
+  kInt,
+  kWideInt,  // an integer of more than 32 bits; no kernel takes one
+  kBool,
+  kDouble,
+  kTensor,
+  kIntList,
+  kOther,  // a kind that no kernel takes
+};
+
+// A list of integers as the program has it: a count, then 64-bit indices of Int values. In place;
+// the indices are checked where the list is taken as an argument.
+struct BoxedList {
+  const std::byte* count_then_items;
+
+  uint32_t count() const {
+    uint32_t count = 0;
+    std::memcpy(&count, count_then_items, sizeof count);
+    return count;
+  }
+  int64_t item(uint32_t i) const {
+    int64_t item = 0;
+    std::memcpy(&item, count_then_items + sizeof(uint32_t) + i * sizeof item, sizeof item);
+    return item;
+  }
+};
+
+// What a value holds; which member is valid is said by its ValueKind.
+union ValueSlot {
+  int32_t integer;     // kInt, kBool
+  const double* real;  // kDouble, in place
+  Tensor* tensor;      // kTensor
+  BoxedList list;      // kIntList
+};
+
+// Parallel arrays, 5 bytes a value on a 32-bit core.
+struct ValueTable {
+  const ValueSlot* slots;
+  const ValueKind* kinds;
+  uint32_t count;
+};
+
+}  // namespace rt

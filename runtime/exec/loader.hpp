@@ -1,0 +1,47 @@
+// Loading of a method: the steps between a program's bytes and a method that can be executed.
+#pragma once
+
+#include "runtime/exec/method.hpp"
+
+namespace executorch_flatbuffer {
+struct EValue;
+}  // namespace executorch_flatbuffer
+
+namespace rt {
+
+// Writes the operator's name into `why`.
+void describe_operator(const pte::Plan& plan, uint32_t operator_index, Failure& why);
+
+class Method::Loader {
+ public:
+  Loader(Method& method, std::span<std::byte> arena, Failure& why)
+      : method_(method), arena_(arena), why_(why) {}
+
+  Error load(std::span<const std::byte> pte, std::string_view name);
+
+ private:
+  // Where the arena's parts begin, counted from its first byte; 64 bits, so that no sum overflows.
+  struct Layout {
+    uint64_t planned_begin, method_begin, method_end;
+  };
+
+  Error check_operators();
+  uint32_t count_tensors() const;
+  Layout lay_out(uint32_t tensor_count) const;
+  void place_arrays(std::byte* pool, uint32_t tensor_count);
+  Error read_values();
+  Error read_value(const executorch_flatbuffer::EValue& value, uint32_t i);
+  Error read_tensor(const executorch_flatbuffer::Tensor& table, Tensor& out) const;
+  Error check_boundary();
+  Error prepare(uint32_t& temporary_bytes);
+  Error finish(const Layout& layout, uint32_t temporary_bytes);
+
+  Method& method_;
+  std::span<std::byte> arena_;
+  Failure& why_;
+  Tensor* next_tensor_ = nullptr;
+  // Start of the planned buffers; nullptr if the arena is too small and only its need is sought.
+  std::byte* planned_ = nullptr;
+};
+
+}  // namespace rt

@@ -1,0 +1,40 @@
+#include "runtime/exec/method.hpp"
+
+#include "runtime/exec/loader.hpp"
+
+namespace rt {
+
+Error Method::load(std::span<const std::byte> pte, std::string_view name,
+                   std::span<std::byte> arena, Method& out, Failure& why) {
+  out = Method();
+  why = Failure();
+  Method method;
+  why.error = Loader(method, arena, why).load(pte, name);
+  if (why.error == Error::kOk) out = method;
+  return why.error;
+}
+
+Error Method::execute(Failure& why, const InstructionHook* hook) {
+  why = Failure();
+  if (slots_ == nullptr) return why.error = Error::kNotLoaded;
+  const uint32_t count = plan_.instruction_count();
+  for (uint32_t i = 0; i < count; ++i) {
+    const pte::Instruction instruction = plan_.instruction(i);
+    const Args args(values(), instruction.arguments, instruction.argument_count);
+    // `prepare` matched the last argument as the tensor to write.
+    const bool nothing_to_write = args.tensor(args.count() - 1).numel() == 0;
+    if (hook != nullptr && hook->before != nullptr) hook->before(hook->context, i);
+    if (!nothing_to_write) {
+      why.error = kernels_[instruction.operator_index]->run(args, temporary_);
+    }
+    if (hook != nullptr && hook->after != nullptr) hook->after(hook->context, i);
+    if (why.error != Error::kOk) {
+      why.instruction = static_cast<int32_t>(i);
+      describe_operator(plan_, instruction.operator_index, why);
+      return why.error;
+    }
+  }
+  return Error::kOk;
+}
+
+}  // namespace rt

@@ -1,0 +1,285 @@
+#include "runtime/pte/program.hpp"
+
+#include <bit>
+#include <cstring>
+
+#include "program_generated.h"
+
+// Lists are read in place, so the core must have the file's byte order.
+static_assert(std::endian::native == std::endian::little);
+
+namespace rt::pte {
+namespace {
+
+// Constants are aligned to 16 in the file (program.fbs, force_align).
+constexpr uintptr_t kFileAlignment = 16;
+// Sizes above this do not occur on a microcontroller; below it, 32-bit arithmetic cannot overflow.
+constexpr uint64_t kMaxBytes = 0x7FFF'FFFF;
+
+// The extended header: schema/extended_header.h of ExecuTorch. It follows the flatbuffer's root
+// offset and file identifier.
+struct ExtendedHeader {
+  char magic[4];
+  uint32_t length;
+  uint64_t program_bytes;
+  uint64_t segments_begin;
+  uint64_t segments_bytes;
+};
+static_assert(sizeof(ExtendedHeader) == 32);
+constexpr size_t kExtendedHeaderOffset = 8;
+constexpr uint32_t kLengthWithoutSegmentBytes = 24;
+
+struct Extent {
+  uint64_t program_bytes;
+  uint64_t segments_begin;
+};
+
+Error read_header(std::span<const std::byte> file, Extent& extent) {
+  if (file.size() < kExtendedHeaderOffset) return Error::kProgramForeign;
+  if (std::memcmp(file.data() + 4, fb::ProgramIdentifier(), 4) != 0) return Error::kProgramForeign;
+
+  extent = {file.size(), file.size()};
+  if (file.size() - kExtendedHeaderOffset < sizeof(ExtendedHeader)) return Error::kProgramTruncated;
+  ExtendedHeader header = {};
+  std::memcpy(&header, file.data() + kExtendedHeaderOffset, sizeof header);
+  if (std::memcmp(header.magic, "eh00", 4) != 0) return Error::kOk;  // a file without segments
+
+  if (header.length < kLengthWithoutSegmentBytes) return Error::kProgramCorrupt;
+  if (header.program_bytes > file.size()) return Error::kProgramTruncated;
+  extent.program_bytes = header.program_bytes;
+  if (header.segments_begin == 0) return Error::kOk;
+  if (header.segments_begin > file.size()) return Error::kProgramTruncated;
+  extent.segments_begin = header.segments_begin;
+  if (header.length < sizeof header) return Error::kOk;
+  if (header.segments_bytes > file.size() - header.segments_begin) return Error::kProgramTruncated;
+  return Error::kOk;
+}
+
+std::string_view view(const flatbuffers::String* string) {
+  return string == nullptr ? std::string_view() : std::string_view(string->c_str(), string->size());
+}
+
+template <typename T>
+std::span<const T> span(const flatbuffers::Vector<T>* vector) {
+  if (vector == nullptr) return {};
+  return {vector->data(), vector->size()};
+}
+
+template <typename T>
+uint32_t length(const flatbuffers::Vector<T>* vector) {
+  return vector == nullptr ? 0 : vector->size();
+}
+
+bool all_below(std::span<const int32_t> indices, uint32_t end) {
+  for (const int32_t index : indices) {
+    if (index < 0 || static_cast<uint32_t>(index) >= end) return false;
+  }
+  return true;
+}
+
+Error check_shape(std::span<const int32_t> sizes, std::span<const uint8_t> dim_order,
+                  uint32_t bytes_per_element, uint32_t& numel) {
+  if (sizes.size() > kMaxRank || dim_order.size() != sizes.size()) {
+    return Error::kTensorShapeInvalid;
+  }
+  uint32_t seen = 0;
+  for (const uint8_t dim : dim_order) {
+    if (dim >= sizes.size() || (seen >> dim & 1U) != 0) return Error::kTensorShapeInvalid;
+    seen |= 1U << dim;
+  }
+  // The bound holds without the zero sizes too: a loop over the other dimensions ends.
+  uint64_t extent = bytes_per_element;
+  bool empty = false;
+  for (const int32_t size : sizes) {
+    if (size < 0) return Error::kTensorShapeInvalid;
+    empty = empty || size == 0;
+    if (size > 0) extent *= static_cast<uint32_t>(size);
+    if (extent > kMaxBytes) return Error::kTensorShapeInvalid;
+  }
+  numel = empty ? 0 : static_cast<uint32_t>(extent) / bytes_per_element;
+  return Error::kOk;
+}
+
+// What the format can say of a tensor and this runtime does not do.
+Error check_features(const fb::Tensor& table) {
+  if (table.shape_dynamism() != fb::TensorShapeDynamism::STATIC) {
+    return Error::kDynamicShapeUnsupported;
+  }
+  if (table.storage_offset() != 0 || table.layout() != 0) return Error::kLayoutUnsupported;
+  if (const fb::ExtraTensorInfo* extra = table.extra_tensor_info()) {
+    if (extra->location() != fb::TensorDataLocation::SEGMENT) {
+      return Error::kExternalDataUnsupported;
+    }
+    if (extra->device_type() != fb::DeviceType::CPU) return Error::kDeviceUnsupported;
+  }
+  if (table.data_buffer_idx() != 0 && table.allocation_info() != nullptr) {
+    return Error::kMutableStateUnsupported;
+  }
+  return Error::kOk;
+}
+
+Error check_instruction(const fb::ExecutionPlan& plan, const fb::Instruction& instruction) {
+  switch (instruction.instr_args_type()) {
+    case fb::InstructionArguments::KernelCall:
+      break;
+    case fb::InstructionArguments::DelegateCall:
+      return Error::kDelegateUnsupported;
+    case fb::InstructionArguments::JumpFalseCall:
+    case fb::InstructionArguments::MoveCall:
+      return Error::kControlFlowUnsupported;
+    default:
+      return Error::kInstructionUnsupported;
+  }
+  const fb::KernelCall* call = instruction.instr_args_as_KernelCall();
+  if (call == nullptr || call->args() == nullptr) return Error::kProgramCorrupt;
+  const int32_t index = call->op_index();
+  if (index < 0 || static_cast<uint32_t>(index) >= length(plan.operators())) {
+    return Error::kIndexOutOfRange;
+  }
+  return all_below(span(call->args()), length(plan.values())) ? Error::kOk
+                                                              : Error::kIndexOutOfRange;
+}
+
+}  // namespace
+
+Error open(std::span<const std::byte> file, std::string_view method, Plan& out) {
+  if (reinterpret_cast<uintptr_t>(file.data()) % kFileAlignment != 0) {
+    return Error::kProgramMisaligned;
+  }
+  Extent extent = {};
+  RT_TRY(read_header(file, extent));
+  // The verifier bounds every offset, vector and string of the flatbuffer; it does not know what
+  // the numbers in it mean.
+  flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(file.data()),
+                                 static_cast<size_t>(extent.program_bytes));
+  if (extent.program_bytes > kMaxBytes || !fb::VerifyProgramBuffer(verifier)) {
+    return Error::kProgramCorrupt;
+  }
+  const fb::Program* program = fb::GetProgram(file.data());
+  if (program->execution_plan() == nullptr) return Error::kMethodMissing;
+  for (const fb::ExecutionPlan* plan : *program->execution_plan()) {
+    if (view(plan->name()) == method) {
+      out = Plan(program, plan, file, extent.segments_begin);
+      return Error::kOk;
+    }
+  }
+  return Error::kMethodMissing;
+}
+
+Error Plan::check(int32_t& instruction) const {
+  instruction = -1;
+  if (length(plan_->delegates()) != 0) return Error::kDelegateUnsupported;
+  if (length(plan_->chains()) != 1) return Error::kControlFlowUnsupported;
+  if (plan_->chains()->Get(0)->instructions() == nullptr) return Error::kProgramCorrupt;
+  if (!all_below(inputs(), value_count()) || !all_below(outputs(), value_count())) {
+    return Error::kIndexOutOfRange;
+  }
+  if (const auto* devices = plan_->non_const_buffer_device()) {
+    for (const fb::NonConstBufferDevice* device : *devices) {
+      if (device->device_type() != fb::DeviceType::CPU) return Error::kDeviceUnsupported;
+    }
+  }
+  for (uint32_t i = 1; i < buffer_end(); ++i) {
+    const int64_t bytes = plan_->non_const_buffer_sizes()->Get(i);
+    if (bytes < 0 || static_cast<uint64_t>(bytes) > kMaxBytes) return Error::kTensorOutOfBounds;
+  }
+  const auto& instructions = *plan_->chains()->Get(0)->instructions();
+  for (uint32_t i = 0; i < instructions.size(); ++i) {
+    if (const Error error = check_instruction(*plan_, *instructions.Get(i)); error != Error::kOk) {
+      instruction = static_cast<int32_t>(i);
+      return error;
+    }
+  }
+  return Error::kOk;
+}
+
+uint32_t Plan::value_count() const { return length(plan_->values()); }
+uint32_t Plan::operator_count() const { return length(plan_->operators()); }
+uint32_t Plan::instruction_count() const { return plan_->chains()->Get(0)->instructions()->size(); }
+
+Instruction Plan::instruction(uint32_t i) const {
+  const fb::KernelCall& call =
+      *plan_->chains()->Get(0)->instructions()->Get(i)->instr_args_as_KernelCall();
+  return {call.args()->data(), call.args()->size(), static_cast<uint32_t>(call.op_index())};
+}
+
+OperatorName Plan::operator_name(uint32_t i) const {
+  const fb::Operator& op = *plan_->operators()->Get(i);
+  return {view(op.name()), view(op.overload())};
+}
+
+std::span<const int32_t> Plan::inputs() const { return span(plan_->inputs()); }
+std::span<const int32_t> Plan::outputs() const { return span(plan_->outputs()); }
+
+uint32_t Plan::buffer_end() const { return length(plan_->non_const_buffer_sizes()); }
+uint32_t Plan::buffer_bytes(uint32_t buffer) const {
+  return static_cast<uint32_t>(plan_->non_const_buffer_sizes()->Get(buffer));
+}
+
+Error Plan::tensor(const fb::Tensor& table, Tensor& shape, TensorPlace& place) const {
+  RT_TRY(check_features(table));
+  const auto type = static_cast<ScalarType>(table.scalar_type());
+  const uint32_t bytes_per_element = element_bytes(type);
+  if (bytes_per_element == 0) return Error::kScalarTypeUnsupported;
+  const std::span<const int32_t> sizes = span(table.sizes());
+  const std::span<const uint8_t> dim_order = span(table.dim_order());
+  uint32_t numel = 0;
+  RT_TRY(check_shape(sizes, dim_order, bytes_per_element, numel));
+  const uint32_t nbytes = numel * bytes_per_element;
+
+  place = {};
+  if (const fb::AllocationDetails* planned = table.allocation_info()) {
+    place.buffer = planned->memory_id();
+    place.offset_bytes = planned->memory_offset_low();
+    if (place.buffer == 0 || place.buffer >= buffer_end()) return Error::kIndexOutOfRange;
+    const uint32_t have = buffer_bytes(place.buffer);
+    if (planned->memory_offset_high() != 0 || place.offset_bytes > have ||
+        nbytes > have - place.offset_bytes) {
+      return Error::kTensorOutOfBounds;
+    }
+    // Planned buffers start at multiples of 16.
+    if (place.offset_bytes % bytes_per_element != 0) return Error::kTensorMisaligned;
+  } else {
+    if (table.data_buffer_idx() == 0) return Error::kTensorUnplanned;
+    RT_TRY(constant(table.data_buffer_idx(), nbytes, place.constant));
+    if (reinterpret_cast<uintptr_t>(place.constant) % bytes_per_element != 0) {
+      return Error::kTensorMisaligned;
+    }
+  }
+  shape = Tensor(type, sizes, dim_order.data(), numel, nullptr, place.constant != nullptr);
+  return Error::kOk;
+}
+
+Error Plan::constant(uint32_t index, uint32_t nbytes, const std::byte*& data) const {
+  const fb::SubsegmentOffsets* offsets = program_->constant_segment();
+  if (offsets == nullptr || length(offsets->offsets()) == 0) {
+    // Programs of before September 2024, or exported with extract_constant_segment=False.
+    if (program_->constant_buffer() == nullptr || index >= program_->constant_buffer()->size()) {
+      return Error::kIndexOutOfRange;
+    }
+    const auto* storage = program_->constant_buffer()->Get(index)->storage();
+    if (length(storage) < nbytes) return Error::kTensorOutOfBounds;
+    // An empty constant may have no storage, but is a constant all the same.
+    data = storage == nullptr ? file_.data() : reinterpret_cast<const std::byte*>(storage->data());
+    return Error::kOk;
+  }
+  if (index >= offsets->offsets()->size() ||
+      offsets->segment_index() >=
+          (program_->segments() == nullptr ? 0U : program_->segments()->size())) {
+    return Error::kIndexOutOfRange;
+  }
+  const fb::DataSegment& segment = *program_->segments()->Get(offsets->segment_index());
+  const uint64_t file_rest = file_.size() - segments_begin_;
+  if (segment.offset() > file_rest || segment.size() > file_rest - segment.offset()) {
+    return Error::kTensorOutOfBounds;
+  }
+  const uint64_t offset = offsets->offsets()->Get(index);
+  if (offset > segment.size() || nbytes > segment.size() - offset) {
+    return Error::kTensorOutOfBounds;
+  }
+  // All three are at most the file's size by now.
+  data = file_.data() + static_cast<size_t>(segments_begin_ + segment.offset() + offset);
+  return Error::kOk;
+}
+
+}  // namespace rt::pte

@@ -1,0 +1,88 @@
+// A .pte in place: everything that is read from the file is checked here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "runtime/core/error.hpp"
+#include "runtime/core/tensor.hpp"
+
+namespace executorch_flatbuffer {
+struct ExecutionPlan;
+struct KernelCall;
+struct Operator;
+struct Program;
+struct Tensor;
+}  // namespace executorch_flatbuffer
+
+namespace rt::pte {
+
+namespace fb = ::executorch_flatbuffer;
+
+// Where a program's tensor data lies, besides its shape.
+struct TensorPlace {
+  const std::byte* constant;  // in the program, nullptr if planned
+  uint32_t buffer;            // index of the planned buffer, from 1
+  uint32_t offset_bytes;      // in that buffer
+};
+
+struct Instruction {
+  const int32_t* arguments;  // checked indices into the plan's values
+  uint32_t argument_count;
+  uint32_t operator_index;  // checked index into the plan's operators
+};
+
+struct OperatorName {
+  std::string_view name;
+  std::string_view overload;
+};
+
+// One method of a program that was found fit to be executed: a single chain of kernel calls, no
+// delegates. Owns nothing.
+class Plan {
+ public:
+  Plan() = default;
+  Plan(const fb::Program* program, const fb::ExecutionPlan* plan, std::span<const std::byte> file,
+       uint64_t segments_begin)
+      : program_(program), plan_(plan), file_(file), segments_begin_(segments_begin) {}
+
+  // Checks the plan's structure and every index in it.
+  // @return delegate-unsupported, control-flow-unsupported, instruction-unsupported,
+  //     device-unsupported, index-out-of-range, program-corrupt; `instruction` is the culprit or
+  //     -1.
+  Error check(int32_t& instruction) const;
+
+  const fb::ExecutionPlan* table() const { return plan_; }
+  uint32_t value_count() const;
+  uint32_t instruction_count() const;
+  uint32_t operator_count() const;
+  Instruction instruction(uint32_t i) const;
+  OperatorName operator_name(uint32_t i) const;
+  std::span<const int32_t> inputs() const;
+  std::span<const int32_t> outputs() const;
+
+  // Planned buffers, from 1 on: entry 0 of the list is reserved by the format.
+  uint32_t buffer_end() const;
+  // @return bytes of the buffer, a checked 31-bit number.
+  uint32_t buffer_bytes(uint32_t buffer) const;
+
+  // Reads tensor value `table`; checks type, shape, dim order, bounds and alignment.
+  // @return tensor-*, *-unsupported or index-out-of-range.
+  Error tensor(const fb::Tensor& table, Tensor& shape, TensorPlace& place) const;
+
+ private:
+  Error constant(uint32_t index, uint32_t nbytes, const std::byte*& data) const;
+
+  const fb::Program* program_ = nullptr;
+  const fb::ExecutionPlan* plan_ = nullptr;
+  std::span<const std::byte> file_;
+  uint64_t segments_begin_ = 0;
+};
+
+// Verifies the file and finds a method in it. Other methods are not looked at.
+// @return program-misaligned, program-foreign, program-truncated, program-corrupt, method-missing.
+Error open(std::span<const std::byte> file, std::string_view method, Plan& out);
+
+}  // namespace rt::pte
