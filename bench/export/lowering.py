@@ -1,0 +1,241 @@
+"""Capture, quantize, lower and emit with ExecuTorch: the only file that knows its flow.
+
+The order and the traps (guards, annotation, edge configuration) follow ExecuTorch 1.5.1's
+`backends/cortex_m/test/tester.py` and `examples/arm/aot_arm_compiler.py`.
+"""
+
+from __future__ import annotations
+
+import copy
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from executorch.backends.cortex_m.edge_compile_config import cortex_m_edge_compile_config
+from executorch.backends.cortex_m.library import cmsis_nn
+from executorch.backends.cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
+from executorch.backends.cortex_m.quantizer.quantizer import CortexMQuantizer
+from executorch.backends.cortex_m.quantizer_reporter import QuantizerReporter
+from executorch.backends.cortex_m.target_config import CortexMTargetConfig
+from executorch.exir import EdgeProgramManager, ExecutorchBackendConfig, to_edge
+from executorch.exir.capture._config import EdgeCompileConfig
+from executorch.exir.passes import MemoryPlanningPass
+from executorch.exir.passes.constant_prop_pass import constant_prop_pass
+from torch.export import ExportedProgram
+from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+from torchao.quantization.pt2e.quantizer import ComposableQuantizer
+
+from bench.errors import ExportError, UnknownNameError
+from bench.export.calibration import Ranges, watch_ranges
+from bench.model import first_line
+
+if TYPE_CHECKING:
+    from bench.export.prepare import Prepared
+
+CPU_METHOD = "lab_cpu"
+TAG = "lab_node"  # in node.meta["custom"], which every stage carries on
+FLOAT_EDGE_CONFIG = EdgeCompileConfig(_check_ir_validity=True)
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Captured:
+    """A graph before lowering.
+
+    Attributes:
+        program: exported, and for int8 quantized and calibrated.
+        rejections: by node of the annotated graph, why the quantizer left it float.
+        matched: nodes that the quantizer annotated.
+        ranges: what calibration saw, empty for float.
+    """
+
+    program: ExportedProgram
+    scheme: str
+    rejections: dict[str, str]
+    matched: frozenset[str]
+    ranges: tuple[Ranges, ...]
+
+
+@dataclass(frozen=True)
+class Emitted:
+    """A program's bytes and the graph that they were made from, in order of execution."""
+
+    pte: bytes
+    graph: torch.fx.Graph
+
+
+class ReportingQuantizer(CortexMQuantizer):  # type: ignore[misc]  # untyped base
+    """CortexMQuantizer that keeps its report in place of logging it."""
+
+    def annotate(self, model: torch.fx.GraphModule) -> torch.fx.GraphModule:
+        """Annotate as the base does, with a reporter that stays readable."""
+        self.kept_report = QuantizerReporter(self.quantizers)
+        return ComposableQuantizer.annotate(self, model)
+
+
+class PlanWithImages(MemoryPlanningPass):  # type: ignore[misc]  # untyped base
+    """Memory planning that first names the layout of one-channel images.
+
+    Strides of N x 1 x H x W in channels last sort to dim_order [0, 2, 1, 3], which no kernel expects; the
+    bytes are those of [0, 2, 3, 1].
+    """
+
+    def run(self, graph_module: torch.fx.GraphModule, *args: Any, **kwargs: Any) -> Any:
+        """Mend the specs, then plan."""
+        for node in graph_module.graph.nodes:
+            specs = node.meta.get("spec")
+            for spec in specs if isinstance(specs, tuple | list) else (specs,):
+                shape = tuple(getattr(spec, "shape", ()))
+                if len(shape) == 4 and shape[1] == 1 and list(spec.dim_order) == [0, 2, 1, 3]:
+                    spec.dim_order = [0, 2, 3, 1]
+        return super().run(graph_module, *args, **kwargs)
+
+
+def target_config(cpu: str) -> CortexMTargetConfig:
+    """Return ExecuTorch's target of a GCC -mcpu string, `+nodsp` and `+nomve` included.
+
+    Raises:
+        UnknownNameError: not a Cortex-M that ExecuTorch knows.
+    """
+    name, *extensions = cpu.split("+")
+    try:
+        config = CortexMTargetConfig.from_target_string(name)
+        if "nodsp" in extensions:
+            return CortexMTargetConfig(config.cpu, isa=cmsis_nn.Backend.SCALAR)
+        if "nomve" in extensions:
+            return CortexMTargetConfig(config.cpu, isa=cmsis_nn.Backend.DSP)
+        config.backend  # noqa: B018  a property that raises for cpus CMSIS-NN does not know
+    except ValueError as error:
+        raise UnknownNameError(f"ExecuTorch cannot lower for {cpu!r}: {error}") from error
+    return config
+
+
+def capture(prepared: Prepared, scheme: str) -> Captured:
+    """Export the model, and for int8 quantize and calibrate it.
+
+    Raises:
+        ExportError: torch or ExecuTorch refuse.
+    """
+    example = prepared.example_inputs
+    exported = _step("export the model", _export, prepared.module, example)
+    if scheme == "fp32":
+        module = exported.module(check_guards=False)
+        _tag(module)
+        again = _step("export the model", _export, module, example)
+        return Captured(again, scheme, {}, frozenset(), ())
+    quantizer = ReportingQuantizer()
+    module = _step(
+        "annotate the model",
+        prepare_pt2e,
+        exported.module(
+            check_guards=False
+        ),  # its guard call is refused by the passes of prepare_pt2e
+        quantizer,
+    )
+    ranges = watch_ranges(module)
+    _step("calibrate the model", _calibrate, module, prepared)
+    seen = ranges.close()
+    converted = _step("quantize the model", convert_pt2e, module)
+    _tag(converted)
+    program = _step("export the quantized model", _export, converted, example)
+    rejections, matched = _read_report(quantizer.kept_report)
+    return Captured(program, scheme, rejections, matched, seen)
+
+
+def lower(captured: Captured, config: CortexMTargetConfig) -> ExportedProgram:
+    """Return the edge program lowered for one CMSIS-NN backend (all that the passes read of a target).
+
+    Raises:
+        ExportError: ExecuTorch refuses.
+    """
+    edge_config = _edge_config(captured.scheme)
+    program = copy.deepcopy(captured.program)
+    edge = _step("lower the model", to_edge, program, compile_config=edge_config)
+    lowered = edge.exported_program()
+    if captured.scheme == "fp32":
+        # Else every inference would transpose the weights of each fully connected layer into RAM.
+        return _step("fold constants", constant_prop_pass, lowered)
+    manager = CortexMPassManager(lowered, target_config=config)
+    return _step("lower the model to CMSIS-NN operators", manager.transform)
+
+
+def emit(lowered: ExportedProgram, scheme: str, cpu: str) -> Emitted:
+    """Plan memory and serialize, with the cpu in a constant method.
+
+    Raises:
+        ExportError: ExecuTorch refuses.
+    """
+    manager = EdgeProgramManager(
+        {"forward": copy.deepcopy(lowered)}, {CPU_METHOD: cpu}, _edge_config(scheme)
+    )
+    config = ExecutorchBackendConfig(
+        extract_delegate_segments=False, memory_planning_pass=PlanWithImages()
+    )
+    program = _step("write the program", manager.to_executorch, config)
+    return Emitted(bytes(program.buffer), program.exported_program().graph)
+
+
+def _edge_config(scheme: str) -> EdgeCompileConfig:
+    return cortex_m_edge_compile_config() if scheme == "int8" else FLOAT_EDGE_CONFIG
+
+
+def _export(module: torch.nn.Module, example: tuple[torch.Tensor, ...]) -> ExportedProgram:
+    with torch.no_grad():
+        return torch.export.export(module, example, strict=False)
+
+
+def _calibrate(module: torch.nn.Module, prepared: Prepared) -> None:
+    with torch.no_grad():
+        for inputs in prepared.calibration:
+            module(*inputs)
+
+
+def _tag(module: torch.fx.GraphModule) -> None:
+    """Write each node's name where the later stages keep it, to find its reasons and layer again."""
+    for node in module.graph.nodes:
+        if node.op == "call_function":
+            node.meta["custom"] = {**node.meta.get("custom", {}), TAG: node.name}
+
+
+def _read_report(reporter: QuantizerReporter) -> tuple[dict[str, str], frozenset[str]]:
+    rejections: dict[str, str] = {}
+    matched: set[str] = set()
+    for report in reporter.quantizers.values():
+        for pattern in report.accepted_patterns:
+            matched.update(node.name for node in pattern.nodes)
+        for rejected in report.rejected_patterns:
+            if rejected.rejection_reason == report._PREVIOUS_ANNOTATION_REJECT_REASON:
+                continue
+            reason = rejected.rejection_reason.rstrip(".")
+            if len(rejected.node_names) > 1:
+                reason += f" (as the pattern {' + '.join(rejected.node_names)})"
+            for name in rejected.node_names:
+                rejections.setdefault(name, reason)
+    return rejections, frozenset(matched)
+
+
+HINTS = (
+    (
+        ("data-dependent", "GuardOnDataDependent", "DataDependent"),
+        "the forward branches on the values of a tensor: use torch.where or torch.cond",
+    ),
+    (
+        ("no attribute 'out'", "out variant", "out variants"),
+        "an operator has no out variant in ExecuTorch: replace it",
+    ),
+)
+
+
+def _step(what: str, function: Any, *args: Any, **kwargs: Any) -> Any:
+    """Call into torch or ExecuTorch; whatever it raises becomes one line, the rest goes to the log."""
+    try:
+        return function(*args, **kwargs)
+    except Exception as error:
+        text = f"{type(error).__name__}: {error}"
+        hint = next((h for words, h in HINTS if any(w in text for w in words)), "")
+        log.debug("cannot %s", what, exc_info=True)
+        raise ExportError(
+            f"cannot {what}: {type(error).__name__}: {first_line(error)}", hint=hint
+        ) from error

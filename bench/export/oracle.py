@@ -1,0 +1,186 @@
+"""Expected outputs: the lowered graph run by ExecuTorch's Python operators, and the original model in torch."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from executorch.exir.dialects._ops import ops as exir_ops
+from torch.export.graph_signature import InputKind, OutputKind
+
+from bench.model import first_line
+from bench.program import Finding, Oracle, TensorInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torch.export import ExportedProgram
+
+    from bench.export.prepare import Inputs
+
+AVG_POOL_CORRECTION = (
+    "cortex_m::quantized_avg_pool2d: CMSIS-NN's integers (sum and half of the count, divided by the count, truncated), "
+    "which is what devices compute; ExecuTorch's Python operator computes in float"
+)
+
+
+@dataclass(frozen=True)
+class HostReference:
+    """Outputs of the lowered graph, or why there are none.
+
+    Attributes:
+        outputs: by output, one bytes object for all samples; empty without a reference.
+        findings: at most one `no-host-reference`.
+    """
+
+    oracle: Oracle
+    outputs: tuple[bytes, ...]
+    findings: tuple[Finding, ...]
+
+
+class NoReferenceError(Exception):
+    """An operator of the lowered graph that cannot run in Python."""
+
+    def __init__(self, node: str, reason: str) -> None:
+        super().__init__(f"{node}: {reason}")
+        self.node = node
+        self.reason = reason
+
+
+def avg_pool2d_integers(
+    values: torch.Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    ceil_mode: bool,
+) -> torch.Tensor:
+    """Average int8 windows as CMSIS-NN's arm_avgpool_s8 does on every backend.
+
+    Sum over the valid window, half of its count added away from zero, division that truncates, clamped.
+    Zero point and scale do not enter.
+    """
+
+    def window_sums(x: torch.Tensor) -> torch.Tensor:
+        sums = torch.nn.functional.avg_pool2d(
+            x.to(torch.float64),  # exact: sums of int8 stay far below 2^53
+            tuple(kernel_size),
+            stride=tuple(stride),
+            padding=tuple(padding),
+            ceil_mode=ceil_mode,
+            divisor_override=1,
+        )
+        return sums.round().to(torch.int64)
+
+    total = window_sums(values)
+    count = window_sums(torch.ones_like(values))
+    half = torch.div(count, 2, rounding_mode="trunc")
+    rounded = torch.where(total > 0, total + half, total - half)
+    average = torch.div(rounded, count, rounding_mode="trunc").clamp(-128, 127)
+    return average.to(torch.int8).contiguous(memory_format=torch.channels_last)
+
+
+class CorrectedInterpreter(torch.fx.Interpreter):
+    """Runs a lowered graph with the corrections, and names the node that fails."""
+
+    def run_node(self, n: torch.fx.Node) -> Any:
+        """Run one node."""
+        try:
+            if n.target == exir_ops.edge.cortex_m.quantized_avg_pool2d.default:
+                args, _ = self.fetch_args_kwargs_from_env(n)
+                values, kernel, stride, padding, ceil_mode = args[:5]
+                return avg_pool2d_integers(values, kernel, stride, padding, ceil_mode)
+            return super().run_node(n)
+        except NoReferenceError:
+            raise
+        except Exception as error:
+            raise NoReferenceError(n.name, first_line(error)) from error
+
+
+def host_reference(
+    lowered: ExportedProgram, samples: Sequence[Inputs], outputs: Sequence[TensorInfo]
+) -> HostReference:
+    """Run the lowered graph on every sample; a graph that cannot be run is a finding, not a fault."""
+    corrections = (AVG_POOL_CORRECTION,) if _uses_avg_pool(lowered) else ()
+    version = importlib.metadata.version("executorch")
+    oracle = Oracle(f"executorch-{version}-python-operators", corrections)
+    if any(s.kind == OutputKind.BUFFER_MUTATION for s in lowered.graph_signature.output_specs):
+        return _no_reference(oracle, "", "the model keeps state between inferences")
+    constants = _constants(lowered)
+    interpreter = CorrectedInterpreter(lowered.graph_module)
+    collected: list[list[bytes]] = [[] for _ in outputs]
+    try:
+        with torch.no_grad():
+            for inputs in samples:
+                results = interpreter.run(*constants, *inputs)
+                for into, value, info in zip(collected, results, outputs, strict=True):
+                    into.append(layout_bytes(value, info.dim_order))
+    except NoReferenceError as error:
+        return _no_reference(oracle, error.node, error.reason)
+    return HostReference(oracle, tuple(b"".join(parts) for parts in collected), ())
+
+
+def float_reference(
+    module: torch.nn.Module, samples: Sequence[Inputs], outputs: Sequence[TensorInfo]
+) -> tuple[bytes, ...]:
+    """Return the original model's outputs as float32 in the program's layout, by output."""
+    collected: list[list[bytes]] = [[] for _ in outputs]
+    with torch.no_grad():
+        for inputs in samples:
+            results = module(*inputs)
+            flat = results if isinstance(results, tuple | list) else (results,)
+            for into, value, info in zip(collected, flat, outputs, strict=True):
+                into.append(layout_bytes(value.to(torch.float32), info.dim_order))
+    return tuple(b"".join(parts) for parts in collected)
+
+
+def layout_bytes(tensor: torch.Tensor, dim_order: Sequence[int]) -> bytes:
+    """Return a tensor's bytes as they lie in memory with the given dim order."""
+    ordered = tensor.detach().permute(tuple(dim_order)).contiguous()
+    return bytes(ordered.numpy().tobytes())
+
+
+def graph_identity(lowered: ExportedProgram) -> str:
+    """Return a hash equal for graphs that compute the same: all but the sizes of scratch buffers.
+
+    Backends without MVE differ in nothing else, so that their expected outputs need be computed only once.
+    """
+    digest = hashlib.sha256()
+    for node in lowered.graph.nodes:
+        if getattr(node.target, "__name__", "") == "alloc":
+            digest.update(f"{node.name} alloc\n".encode())
+        else:
+            digest.update(f"{node.name} {node.target} {node.args} {node.kwargs}\n".encode())
+    for tensor in _constants(lowered):
+        digest.update(f"{tensor.shape} {tensor.stride()} {tensor.dtype}".encode())
+        digest.update(layout_bytes(tensor, tuple(range(tensor.dim()))))
+    return digest.hexdigest()
+
+
+def _constants(lowered: ExportedProgram) -> list[torch.Tensor]:
+    """Return what the graph takes before the user's inputs, in order."""
+    tensors: list[torch.Tensor] = []
+    for spec in lowered.graph_signature.input_specs:
+        if spec.kind == InputKind.USER_INPUT:
+            continue
+        name = str(spec.target)
+        tensors.append(
+            lowered.constants[name] if name in lowered.constants else lowered.state_dict[name]
+        )
+    return [t.detach() for t in tensors]
+
+
+def _uses_avg_pool(lowered: ExportedProgram) -> bool:
+    target = exir_ops.edge.cortex_m.quantized_avg_pool2d.default
+    return any(node.target == target for node in lowered.graph.nodes)
+
+
+def _no_reference(oracle: Oracle, node: str, reason: str) -> HostReference:
+    finding = Finding(
+        "no-host-reference",
+        node,
+        f"The lowered graph cannot be run on the host: {reason}. Outputs are compared with the float model only.",
+    )
+    return HostReference(oracle, (), (finding,))

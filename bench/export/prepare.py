@@ -1,0 +1,179 @@
+"""Bring a user's model into the shape that the export needs, and say what was changed."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+
+from bench.errors import ExportError, ModelSourceError
+from bench.model import ModelDefinition, first_line
+from bench.program import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Inputs = tuple[torch.Tensor, ...]
+
+RANDOM_CALIBRATION = 32
+RANDOM_SEED = 20240229
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A model ready to be captured.
+
+    Attributes:
+        module: a copy in eval mode, its convolution weights channels last.
+        samples: the inputs whose outputs are compared.
+        labels: class of each sample, empty without a labelled data set.
+    """
+
+    definition: ModelDefinition
+    module: torch.nn.Module
+    example_inputs: Inputs
+    calibration: tuple[Inputs, ...]
+    samples: tuple[Inputs, ...]
+    labels: tuple[int, ...]
+    findings: tuple[Finding, ...]
+
+
+def prepare(definition: ModelDefinition, samples: int | None) -> Prepared:
+    """Check a model and lay out its inputs.
+
+    Args:
+        definition: what the model's `build()` returned; it is not changed.
+        samples: how many; None: all of a labelled test set, else one.
+
+    Raises:
+        ModelSourceError: weights or inputs that are not float32.
+        ExportError: the model fails on its own example inputs, or returns something else than tensors.
+    """
+    _check_dtypes(definition)
+    findings = []
+    module = copy.deepcopy(definition.module)
+    if any(layer.training for layer in module.modules()):
+        findings.append(
+            Finding("eval-mode", "", "The model came in training mode. It was put in eval mode.")
+        )
+    module = module.eval().to(memory_format=torch.channels_last)
+    example = relayout(definition.example_inputs)
+    for index, (given, new) in enumerate(zip(definition.example_inputs, example, strict=True)):
+        if given.stride() != new.stride():
+            findings.append(
+                Finding(
+                    "input-relayout",
+                    f"input {index}",
+                    f"Its example came as strides {tuple(given.stride())}. The program takes it channels last "
+                    f"(NHWC in memory), so that convolutions need no copies.",
+                )
+            )
+    _check_forward(module, example)
+    if not definition.trained:
+        findings.append(
+            Finding(
+                "untrained",
+                "",
+                "The model does not say that its weights were learned (ModelDefinition.trained). "
+                "No accuracy is claimed.",
+            )
+        )
+    calibration = tuple(relayout(inputs) for inputs in definition.calibration)
+    if not calibration:
+        calibration = tuple(random_inputs(example, RANDOM_CALIBRATION, RANDOM_SEED))
+        findings.append(
+            Finding(
+                "random-calibration",
+                "",
+                f"The model brings no calibration inputs. {RANDOM_CALIBRATION} of normal random numbers "
+                f"(seed {RANDOM_SEED}) stand in: right for timing, not for accuracy.",
+            )
+        )
+    chosen, labels = _samples(definition, example, samples)
+    return Prepared(definition, module, example, calibration, chosen, labels, tuple(findings))
+
+
+def relayout(inputs: Sequence[torch.Tensor]) -> Inputs:
+    """Return the inputs with images (rank 4) channels last in memory, also where one channel makes strides ambiguous."""
+    return tuple(_channels_last(x.detach()) for x in inputs)
+
+
+def _channels_last(tensor: torch.Tensor) -> torch.Tensor:
+    if tensor.dim() != 4:
+        return tensor.contiguous()
+    n, c, h, w = tensor.shape
+    # .to(memory_format=...) leaves strides alone that fit both layouts (C = 1); the quantizer reads strides.
+    out = torch.empty_strided((n, c, h, w), (h * w * c, 1, w * c, c), dtype=tensor.dtype)
+    return out.copy_(tensor)
+
+
+def random_inputs(like: Inputs, count: int, seed: int) -> list[Inputs]:
+    """Return inputs shaped like an example: normal numbers for floats, the example itself for integers."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(x: torch.Tensor) -> torch.Tensor:
+        if not x.is_floating_point():
+            return x
+        return torch.randn(x.shape, generator=generator, dtype=x.dtype)
+
+    return [relayout([draw(x) for x in like]) for _ in range(count)]
+
+
+def sha256_tensors(tensors: Sequence[torch.Tensor]) -> str:
+    """Return the hash of shapes, dtypes and values (independent of memory layout)."""
+    digest = hashlib.sha256()
+    for tensor in tensors:
+        digest.update(f"{tuple(tensor.shape)} {tensor.dtype};".encode())
+        digest.update(tensor.detach().contiguous().view(-1).view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()
+
+
+def _samples(
+    definition: ModelDefinition, example: Inputs, count: int | None
+) -> tuple[tuple[Inputs, ...], tuple[int, ...]]:
+    tests = [relayout(inputs) for inputs in definition.test_inputs] or [example]
+    labels = tuple(int(label) for label in definition.labels)
+    if count is None:
+        count = len(tests) if labels else 1
+    if not labels and count > len(tests):
+        tests += random_inputs(example, count - len(tests), RANDOM_SEED + 1)
+    return tuple(tests[:count]), labels[:count]
+
+
+def _check_dtypes(definition: ModelDefinition) -> None:
+    hint = "cast to float32: model.float(), and x.float() for the inputs"
+    named = [
+        *((f"parameter {n}", p) for n, p in definition.module.named_parameters()),
+        *((f"buffer {n}", b) for n, b in definition.module.named_buffers()),
+        *((f"example input {i}", x) for i, x in enumerate(definition.example_inputs)),
+    ]
+    for name, tensor in named:
+        if tensor.is_complex() or (tensor.is_floating_point() and tensor.dtype != torch.float32):
+            dtype = str(tensor.dtype).removeprefix("torch.")
+            raise ModelSourceError(f"{name} is {dtype}, want float32", hint=hint)
+        if tensor.device.type != "cpu":
+            raise ModelSourceError(f"{name} is on {tensor.device}", hint="move it: model.cpu()")
+
+
+def _check_forward(module: torch.nn.Module, inputs: Inputs) -> None:
+    try:
+        with torch.no_grad():
+            output = module(*inputs)
+    except Exception as error:
+        hint = "call the model with its example inputs yourself"
+        if "view size is not compatible" in str(error):
+            hint = "use .reshape() or .flatten() in place of .view(): images are channels last in memory"
+        raise ExportError(
+            f"the model fails on its own example inputs: {first_line(error)}", hint=hint
+        ) from error
+    outputs = output if isinstance(output, tuple | list) else (output,)
+    for value in outputs:
+        if not isinstance(value, torch.Tensor):
+            raise ExportError(
+                f"forward returns a {type(output).__name__}"
+                + (f" with a {type(value).__name__}" if outputs is output else ""),
+                hint="return a tensor or a tuple of tensors: wrap the model in a module that picks them",
+            )
