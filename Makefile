@@ -1,0 +1,52 @@
+# Two commands do everything on a fresh Debian or Ubuntu: `make bench` and `make test`.
+SHELL := /bin/bash
+VENV := .venv
+PYTHON := $(VENV)/bin/python
+STAMP := $(VENV)/.installed
+# Boards and models of the main job; e.g. make bench BOARDS=mps3-an547 MODELS="ds_cnn resnet8" SCHEMES="int8 fp32"
+BOARDS ?= emulated
+MODELS ?= digits_cnn ds_cnn resnet8 mobilenet_v1_025 autoencoder linear
+SCHEMES ?= int8
+CXX_SOURCES = $(shell git ls-files '*.cpp' '*.hpp')
+
+.PHONY: bench test check setup system format clean help
+
+help: ## Say what there is
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+bench: setup ## Set up what is missing, then run every model on every emulated board
+	@$(PYTHON) -m pytest $(addprefix --board=,$(BOARDS)) $(addprefix --model=,$(MODELS)) $(addprefix --scheme=,$(SCHEMES))
+
+test: setup ## Set up what is missing, then run every test
+	@$(PYTHON) -m pytest -q --durations=10
+
+check: setup ## Format, lint, types, layers, unit and contract tests, host runtime tests
+	@$(VENV)/bin/ruff format --check --quiet . || { echo "run 'make format'"; exit 1; }
+	@$(VENV)/bin/ruff check --quiet .
+	@$(VENV)/bin/clang-format --dry-run --Werror $(CXX_SOURCES)
+	@$(VENV)/bin/mypy
+	@$(VENV)/bin/lint-imports --no-logo
+	@$(PYTHON) -m pytest -q tests/unit tests/contract tests/runtime
+	@echo "check: all good"
+
+format: setup ## Format Python and C++
+	@$(VENV)/bin/ruff format --quiet .
+	@$(VENV)/bin/ruff check --quiet --fix --exit-zero .
+	@$(VENV)/bin/clang-format -i $(CXX_SOURCES)
+
+setup: system $(STAMP) ## Install system packages (apt) and the Python environment; does nothing the second time
+
+system:
+	@tools/system_packages.sh
+
+$(STAMP): pyproject.toml
+	@echo "setup: Python environment in $(VENV) (torch and executorch: the first time takes a minute or more)"
+	@test -x $(PYTHON) || python3 -m venv $(VENV)
+	@set -o pipefail; $(PYTHON) -m pip install --disable-pip-version-check --editable '.[dev]' \
+	  | sed -un -E 's/^ *(Downloading|Installing|Successfully) (.{0,100}).*/  \1 \2/p'
+	@$(PYTHON) -m bench.schema
+	@touch $@
+	@echo "setup: done"
+
+clean: ## Remove what can be made again (not records, not .venv)
+	@rm -rf build .mypy_cache .ruff_cache .pytest_cache .hypothesis

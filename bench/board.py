@@ -1,0 +1,114 @@
+"""Boards: one folder each under `boards/`, its facts in board.toml (memory is memory.ld's alone)."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from bench.cache import PROJECT
+from bench.errors import BoardFileError, UnknownNameError, nearest
+
+BOARDS = PROJECT / "boards"
+EMULATED = "emulated"  # the group of all boards that QEMU runs
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+
+class Qemu(_Strict):
+    """How QEMU runs the board.
+
+    Attributes:
+        icount_shift: an instruction takes 2**icount_shift ns of virtual time.
+    """
+
+    machine: str
+    icount_shift: int = Field(ge=0, le=10)
+    extra: list[str] = []
+
+
+class Host(_Strict):
+    """The board is a process of this machine."""
+
+
+class Board(_Strict):
+    """A board.toml.
+
+    Attributes:
+        cpu: GCC's -mcpu string, which is ExecuTorch's target string too.
+        clock_hz: of the core and its counter.
+        evidence: what the counter's figures are (see DESIGN: count, wallclock, silicon).
+        unverified: not yet checked against a real part; None for emulated boards, where there is none.
+    """
+
+    id: str
+    name: str
+    description: str
+    aliases: list[str] = []
+    cpu: str
+    fpu_flags: list[str] = []
+    clock_hz: int = Field(gt=0)
+    counter: Literal["systick", "dwt", "clock"]
+    isa: list[Literal["dsp", "mve", "fpu", "fpu-dp"]] = []
+    evidence: Literal["count", "wallclock", "silicon"]
+    unverified: bool = False
+    qemu: Qemu | None = None
+    host: Host | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Folder of the board's sources."""
+        return BOARDS / self.id
+
+
+def _did_you_mean(key: str) -> str:
+    known = list(Board.model_fields) + list(Qemu.model_fields)
+    return nearest(key, known)
+
+
+def read_board(path: Path) -> Board:
+    """Read a board.toml.
+
+    Raises:
+        BoardFileError: names the file, the key and what is wrong with it.
+    """
+    try:
+        raw = tomllib.loads(path.read_text())
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise BoardFileError(str(error), where=str(path)) from error
+    try:
+        board = Board.model_validate(raw)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        hint = _did_you_mean(str(first["loc"][-1])) if first["type"] == "extra_forbidden" else ""
+        raise BoardFileError(f"{key}: {first['msg']}", where=str(path), hint=hint) from error
+    if board.id != path.parent.name:
+        raise BoardFileError(f"id {board.id!r} is not the folder's name", where=str(path))
+    return board
+
+
+@cache
+def all_boards() -> dict[str, Board]:
+    """Return every board by id, in order of id."""
+    return {path.parent.name: read_board(path) for path in sorted(BOARDS.glob("*/board.toml"))}
+
+
+def find_boards(name: str) -> list[Board]:
+    """Return the boards that a --board option names: an id, an alias, or the group `emulated`.
+
+    Raises:
+        UnknownNameError: with the list and the nearest name.
+    """
+    boards = all_boards()
+    if name == EMULATED:
+        return [board for board in boards.values() if board.qemu is not None]
+    for board in boards.values():
+        if name == board.id or name in board.aliases:
+            return [board]
+    raise UnknownNameError(f"no board {name!r}", hint=nearest(name, [*boards, EMULATED]))

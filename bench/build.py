@@ -1,0 +1,86 @@
+"""Build a board's firmware with CMake and hand back its `Image`."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench import process
+from bench.cache import BUILD, PROJECT
+from bench.errors import BuildError, ToolMissingError
+from bench.image import Image, read_image
+
+if TYPE_CHECKING:
+    from bench.board import Board
+
+FLATC = Path("/usr/bin/flatc")  # by absolute path: wheels put other flatc of other versions on PATH
+_DEADLINE_S = 900.0
+_ERROR_LINES = 12
+
+
+def schema_dir() -> Path:
+    """Return the folder of ExecuTorch's schema in the installed wheel, without importing it.
+
+    Raises:
+        ToolMissingError: executorch is not installed.
+    """
+    found = importlib.util.find_spec("executorch")
+    for place in (found.submodule_search_locations or []) if found else []:
+        folder = Path(place) / "schema"
+        if (folder / "program.fbs").is_file():
+            return folder
+    raise ToolMissingError("executorch is not installed", hint="run `make setup`")
+
+
+def build_image(board: Board) -> Image:
+    """Configure (once) and build (what changed) the board's lab image.
+
+    Raises:
+        BuildError: with the compiler's own first errors.
+        ToolMissingError: cmake, ninja, flatc or the cross compiler is missing.
+    """
+    folder = BUILD / "firmware" / board.id
+    if not FLATC.exists():
+        raise ToolMissingError(
+            "flatc is not installed", hint="apt-get install flatbuffers-compiler"
+        )
+    arguments = [
+        "cmake",
+        "-G",
+        "Ninja",
+        "-S",
+        str(PROJECT / "firmware"),
+        "-B",
+        str(folder),
+        f"-DBOARD={board.id}",
+        f"-DCPU={board.cpu}",
+        f"-DFPU_FLAGS={';'.join(board.fpu_flags)}",
+        f"-DEXECUTORCH_SCHEMA_DIR={schema_dir()}",
+        f"-DFLATC={FLATC}",
+    ]
+    if board.host is None:
+        arguments.append(f"-DCMAKE_TOOLCHAIN_FILE={PROJECT / 'firmware/cmake/arm-none-eabi.cmake'}")
+    # configuring takes a second: do it when the arguments are other ones, ninja sees changed CMake files itself
+    stamp = folder / "lab-arguments.txt"
+    wanted = "\n".join(arguments)
+    if not (folder / "build.ninja").exists() or not stamp.exists() or stamp.read_text() != wanted:
+        _checked(arguments, board)
+        stamp.write_text(wanted)
+    _checked(["ninja", "-C", str(folder), "lab.elf"], board)
+    return read_image(folder / "lab.elf", embedded=board.host is None)
+
+
+def _checked(command: list[str], board: Board) -> None:
+    """Run a build step; raise BuildError with the lines that tell why it failed."""
+    done = process.run(command, deadline_s=_DEADLINE_S)
+    if done.exit_code == 0 and not done.timed_out:
+        return
+    text = (done.stdout + done.stderr).decode("utf-8", "replace").splitlines()
+    telling = [line for line in text if "error" in line.lower() or "undefined" in line]
+    shown = "\n    ".join((telling or text[-_ERROR_LINES:])[:_ERROR_LINES])
+    raise BuildError(
+        f"building the firmware of {board.id} failed:\n    {shown}",
+        where=board.id,
+        hint=f"run `{' '.join(command[:4])} ...` by hand for the whole output",
+    )

@@ -1,0 +1,120 @@
+"""The bundle: header, options, sample inputs and a .pte in one blob, and the mailbox (docs/bundle.md)."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from dataclasses import dataclass
+from enum import IntEnum
+
+from bench.errors import InputError
+
+ALIGNMENT = 16
+HEADER_BYTES = 128
+METHOD_BYTES = 32
+_MAGIC = b"LABB"
+_VERSION = 1
+_HEADER = struct.Struct("<4s13I32s40x")
+_MAILBOX = struct.Struct("<4sIQ4I")
+MAILBOX_BYTES = _MAILBOX.size
+FLAG_ALL_OUTPUTS = 1
+FLAG_OPERATOR_TICKS = 2
+
+
+class Inject(IntEnum):
+    """Faults that the lab image makes on purpose, to prove that they are seen."""
+
+    NONE = 0
+    HANG = 1
+    UNDEFINED_INSTRUCTION = 2
+    STOP_WITHOUT_END = 3
+    STACK_OVERFLOW = 4
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a run is asked to do.
+
+    Attributes:
+        warmup: inferences after the first that are not reported as `latency`.
+        iterations: measured inferences.
+        all_outputs: run every sample and send its outputs, not sample 0 alone.
+        operator_ticks: report ticks per program instruction.
+        arena_limit_bytes: cut the arena to this size; 0 leaves it whole.
+    """
+
+    warmup: int = 1
+    iterations: int = 3
+    all_outputs: bool = True
+    operator_ticks: bool = False
+    arena_limit_bytes: int = 0
+    inject: Inject = Inject.NONE
+    method: str = "forward"
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A finished bundle.
+
+    Attributes:
+        data: what goes into the model slot.
+        crc32: what the device must echo, 8 hex digits.
+        pte_offset: from the bundle's start, bytes.
+    """
+
+    data: bytes
+    crc32: str
+    pte_offset: int
+
+
+def _pad(data: bytes) -> bytes:
+    """Return data padded with zeros to a multiple of the alignment."""
+    return data + bytes(-len(data) % ALIGNMENT)
+
+
+def pack(pte: bytes, samples: list[list[bytes]], options: Options) -> Bundle:
+    """Pack a bundle.
+
+    Args:
+        pte: the program.
+        samples: a list of inputs (bytes in the program's layout) for each sample; all samples alike in sizes.
+        options: what to do.
+
+    Raises:
+        InputError: no sample, samples of unlike sizes, or a method name that is too long.
+    """
+    blobs = [b"".join(_pad(item) for item in sample) for sample in samples]
+    if not blobs or len({len(blob) for blob in blobs}) != 1:
+        raise InputError("a bundle needs at least one sample, and all samples must have one size")
+    method = options.method.encode("ascii", "replace")
+    if len(method) >= METHOD_BYTES:
+        raise InputError(
+            f"the method name {options.method!r} is longer than {METHOD_BYTES - 1} bytes"
+        )
+    sample_bytes = b"".join(blobs)
+    pte_offset = HEADER_BYTES + len(sample_bytes)
+    total_bytes = pte_offset + len(_pad(pte))
+    header = _HEADER.pack(
+        _MAGIC,
+        _VERSION,
+        HEADER_BYTES,
+        total_bytes,
+        pte_offset,
+        len(pte),
+        HEADER_BYTES,
+        len(blobs),
+        len(blobs[0]),
+        options.warmup,
+        options.iterations,
+        FLAG_ALL_OUTPUTS * options.all_outputs + FLAG_OPERATOR_TICKS * options.operator_ticks,
+        options.arena_limit_bytes,
+        int(options.inject),
+        method,
+    )
+    data = header + sample_bytes + _pad(pte)
+    return Bundle(data=data, crc32=f"{zlib.crc32(data):08x}", pte_offset=pte_offset)
+
+
+def pack_mailbox(nonce: int) -> bytes:
+    """Return the mailbox's bytes for a run with this nonce (below 2**64)."""
+    return _MAILBOX.pack(b"LMBX", 1, nonce, 0, 0, 0, 0)

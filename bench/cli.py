@@ -1,0 +1,205 @@
+"""The `bench` command: what is not a test. Benchmarks themselves run with `pytest --board=ID`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from bench.board import all_boards, find_boards
+from bench.errors import Blame, InputError, LabError, UnknownNameError
+
+_EXIT_CODES = {Blame.USAGE: 2, Blame.MODEL: 1, Blame.DEVICE: 1, Blame.BENCH: 3}
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="A benchmarking lab for PyTorch models on Arm Cortex-M microcontrollers. "
+    "Benchmarks run with `pytest --board=ID [--model=NAME|FILE] [--scheme=int8|fp32]`.",
+)
+_JSON = typer.Option("--json", help="Print JSON for a machine instead of a table.")
+
+
+def _out(width: int | None = None) -> Console:
+    """Return a console that does not cut tables when its output is no terminal."""
+    wide = None if sys.stdout.isatty() else 200
+    return Console(width=width or wide)
+
+
+@app.command()
+def boards(*, as_json: Annotated[bool, _JSON] = False) -> None:
+    """List the boards that the lab knows."""
+    known = all_boards().values()
+    if as_json:
+        typer.echo(json.dumps([board.model_dump() for board in known], indent=1))
+        return
+    table = Table(header_style="bold")
+    for heading in ("board", "core", "clock", "run by", "evidence", "what it is"):
+        table.add_column(heading)
+    for board in known:
+        way = (
+            f"QEMU {board.qemu.machine}"
+            if board.qemu
+            else "this machine"
+            if board.host
+            else "probe"
+        )
+        clock = f"{board.clock_hz / 1e6:g} MHz" if board.host is None else "-"
+        table.add_row(board.id, board.cpu, clock, way, board.evidence, board.description)
+    _out().print(table)
+
+
+@app.command()
+def models(*, as_json: Annotated[bool, _JSON] = False) -> None:
+    """List the models of the zoo; your own is `--model=path/to/file.py:build` or a ready .pte."""
+    from bench.model import ZOO, list_models  # noqa: PLC0415  only this command reads the zoo
+
+    told = {}
+    for name in list_models():
+        docstring = (ZOO / f"{name}.py").read_text().split('"""')[1]
+        told[name] = docstring.strip().splitlines()[0]
+    if as_json:
+        typer.echo(json.dumps(told, indent=1))
+        return
+    table = Table(header_style="bold")
+    table.add_column("model")
+    table.add_column("what it is")
+    for name, text in told.items():
+        table.add_row(name, text)
+    _out().print(table)
+
+
+@app.command()
+def show(
+    folder: Annotated[
+        Path | None, typer.Argument(help="Folder of records; default: results/.")
+    ] = None,
+    *,
+    board: Annotated[list[str] | None, typer.Option(help="Only these boards (repeatable).")] = None,
+    model: Annotated[list[str] | None, typer.Option(help="Only these models (repeatable).")] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Every run, not the latest of each kind.")
+    ] = False,
+    as_json: Annotated[bool, _JSON] = False,
+) -> None:
+    """Print records as a table: the latest run of each board, model and scheme."""
+    from bench import show as tables  # noqa: PLC0415  rich tables only where they are printed
+    from bench import store  # noqa: PLC0415
+
+    root = folder or store.RESULTS
+    if not root.is_dir():
+        raise InputError(
+            "there is no such folder of records", where=str(root), hint="`make bench` makes some"
+        )
+    found, bad = store.load(root)
+    ids = {b.id for name in board or [] for b in find_boards(name)}
+    chosen = [
+        record
+        for _, record in found
+        if (not ids or record.board.id in ids) and (not model or record.model.name in model)
+    ]
+    if not every:
+        latest = {(r.board.id, r.model.name, r.scheme, r.engine.name): r for r in chosen}
+        chosen = list(latest.values())
+    for item in bad:
+        typer.echo(f"left out {item.path}: {item.reason}", err=True)
+    if as_json:
+        typer.echo(
+            json.dumps([json.loads(r.model_dump_json(by_alias=True)) for r in chosen], indent=1)
+        )
+        return
+    if not chosen:
+        typer.echo(
+            f"no records in {root} match; `bench show --all` and `bench boards` tell what there is"
+        )
+    for table in tables.tables(chosen):
+        _out().print(table)
+
+
+@app.command()
+def run(
+    program: Annotated[Path, typer.Argument(help="The program, a .pte file.")],
+    board: Annotated[str, typer.Option(help="Board to run on.")],
+    inputs: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--input",
+            help="An input, raw bytes in the program's layout or .npy (repeatable, in order).",
+        ),
+    ] = None,
+    outputs: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--output", help="Where an output goes, raw bytes or .npy (repeatable, in order)."
+        ),
+    ] = None,
+    arena: Annotated[
+        int, typer.Option(help="Let the program have this many bytes of the arena; 0: all.")
+    ] = 0,
+    iterations: Annotated[int, typer.Option(help="Measured inferences after the first.")] = 0,
+    deadline: Annotated[
+        float | None, typer.Option(help="Seconds until the run is given up.")
+    ] = None,
+    *,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the run's record as JSON.")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Print the device's lines.")
+    ] = False,
+) -> None:
+    """Run one program once, for debugging and scripts. Without --input the inputs are random, of a fixed seed."""
+    from bench import foreign, pipeline  # noqa: PLC0415  only this command runs anything
+    from bench import show as tables  # noqa: PLC0415
+    from bench.bundle import Options  # noqa: PLC0415
+
+    chosen = find_boards(board)
+    if len(chosen) != 1:
+        raise UnknownNameError(f"{board!r} names {len(chosen)} boards, one program runs on one")
+    made = foreign.foreign_program(program, tuple(inputs or ()))
+    if outputs and len(outputs) > len(made.manifest.outputs):
+        raise InputError(
+            f"{len(outputs)} --output files, the program has {len(made.manifest.outputs)} outputs"
+        )
+    image = pipeline.ensure_images(chosen, lambda text: typer.echo(text, err=True))[chosen[0].id]
+    if isinstance(image, LabError):
+        raise image
+    plan = pipeline.Plan(
+        Options(warmup=0, iterations=iterations, arena_limit_bytes=arena), deadline_s=deadline
+    )
+    case = pipeline.Case(chosen[0], str(program), made.manifest.scheme)
+    try:
+        outcome = pipeline.run_case(
+            pipeline.Attempt(case, made, image, pipeline.target_for(chosen[0]), plan)
+        )
+    except pipeline.RunFailedError as failure:
+        if verbose:
+            typer.echo(failure.transcript.raw.decode("utf-8", "replace"), err=True)
+        raise failure.fault from failure
+    if verbose:
+        typer.echo(outcome.transcript.raw.decode("utf-8", "replace"), err=True)
+    for index, path in enumerate(outputs or ()):
+        foreign.write_output(path, outcome.log.outputs[0, index], made.manifest.outputs[index])
+    if as_json:
+        typer.echo(outcome.record.model_dump_json(indent=1, by_alias=True))
+        return
+    for table in tables.tables([outcome.record]):
+        _out().print(table)
+
+
+def main() -> None:
+    """Entry point: faults become one message and an exit code of the documented meaning."""
+    try:
+        app()
+    except LabError as fault:
+        typer.echo(str(fault), err=True)
+        sys.exit(_EXIT_CODES[fault.blame])
+    except KeyboardInterrupt:
+        typer.echo("interrupted", err=True)
+        sys.exit(130)

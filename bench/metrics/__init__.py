@@ -1,0 +1,75 @@
+"""Metrics: each file here makes measures of a run; adding one is adding a file.
+
+A metric is a module with `measure(run: Run) -> list[Measure]`. It looks only at the run: the program's facts and
+references, the image's facts, the board's facts and the device's log.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bench.board import Board
+    from bench.image import Image
+    from bench.program import Program, TensorInfo
+    from bench.record import Measure
+    from bench.wire import RunLog
+
+DTYPES = {
+    "float32": np.float32,
+    "int8": np.int8,
+    "uint8": np.uint8,
+    "int16": np.int16,
+    "int32": np.int32,
+    "int64": np.int64,
+    "bool": np.bool_,
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a metric may look at.
+
+    Attributes:
+        samples: how many of the program's samples the device ran.
+    """
+
+    board: Board
+    program: Program
+    image: Image
+    log: RunLog
+    samples: int
+
+    def device_output(self, index: int) -> NDArray[np.generic]:
+        """Return output `index` of every sample as the device sent it: (samples, elements), memory order."""
+        raw = b"".join(self.log.outputs[sample, index] for sample in range(self.samples))
+        return self._shaped(raw, self.program.manifest.outputs[index])
+
+    def reference(self, kind: str, index: int) -> NDArray[np.generic]:
+        """Return output `index` of a host reference, `host_int8` or `float`, in the device's order."""
+        info = self.program.manifest.outputs[index]
+        raw = (self.program.folder / f"{kind}_{index}.bin").read_bytes()
+        return self._shaped(raw[: self.samples * info.nbytes], info)
+
+    def labels(self) -> NDArray[np.int32]:
+        """Return the labels of the samples that ran."""
+        raw = (self.program.folder / "labels.bin").read_bytes()
+        return np.frombuffer(raw, np.int32)[: self.samples]
+
+    def _shaped(self, raw: bytes, info: TensorInfo) -> NDArray[np.generic]:
+        return np.frombuffer(raw, DTYPES[info.dtype]).reshape(self.samples, -1)
+
+
+def measure_all(run: Run) -> tuple[Measure, ...]:
+    """Return the measures of every metric, by file name."""
+    found: list[Measure] = []
+    for module in sorted(pkgutil.iter_modules(__path__), key=lambda info: info.name):
+        found += importlib.import_module(f"{__name__}.{module.name}").measure(run)
+    return tuple(found)

@@ -1,0 +1,492 @@
+"""The only composer: programs and images are made, the device runs, a record comes out."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import secrets
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench import build, faults, foreign, metrics, preflight, process, wire
+from bench.bundle import Bundle, Options, pack
+from bench.cache import PROGRAMS, PROJECT
+from bench.errors import (
+    DeviceFaultError,
+    ExportError,
+    IncompleteRunError,
+    InputError,
+    LabError,
+    NoAnswerError,
+    WireDamagedError,
+    WireValueError,
+)
+from bench.model import ModelSource, program_key, resolve_model
+from bench.program import Manifest, Program
+from bench.record import (
+    BoardFacts,
+    EngineFacts,
+    ImageFacts,
+    Issue,
+    Measure,
+    ModelFacts,
+    ProgramFacts,
+    Record,
+    Status,
+)
+from bench.targets import Request, Target
+from bench.targets.host import HostTarget
+from bench.targets.qemu import QemuTarget
+
+if TYPE_CHECKING:
+    from bench.board import Board
+    from bench.image import Image
+    from bench.wire import RunLog, Transcript
+
+SCHEMES = ("int8", "fp32")
+_EXPORT_DEADLINE_S = 3600.0
+_RETRIES = (
+    1  # of a run whose lines were damaged on the way; what the device itself says is never retried
+)
+_DEGRADING = {"no-host-reference"}
+_TELLING = {"no-host-reference", "degenerate-range", "float-node"}  # findings that a record repeats
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One cell of the matrix.
+
+    Attributes:
+        model: a zoo name, `path/to/file.py:function`, or a .pte.
+    """
+
+    board: Board
+    model: str
+    scheme: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How runs are done.
+
+    Attributes:
+        samples: how many of the model's samples run; None for all that it has.
+        deadline_s: of one run; None for one from the amount of work.
+    """
+
+    options: Options = field(default_factory=Options)
+    samples: int | None = None
+    deadline_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A run that was evaluated: its record and what the device said."""
+
+    record: Record
+    program: Program
+    transcript: Transcript
+    log: RunLog
+
+
+class RunFailedError(Exception):
+    """Carries a fault together with the invalid record and the transcript that belong to it."""
+
+    def __init__(self, fault: LabError, record: Record, transcript: Transcript) -> None:
+        super().__init__(str(fault))
+        self.fault = fault
+        self.record = record
+        self.transcript = transcript
+
+
+# --- programs -------------------------------------------------------------------------------------------------------
+
+
+def ensure_programs(
+    cases: Iterable[Case], samples: int | None, say: Say
+) -> dict[tuple[str, str, str], Program | LabError]:
+    """Return the program, or why there is none, of every (model, scheme, cpu) of the cases.
+
+    What the cache has is read; the rest is exported in one process of its own, so that this one imports no torch.
+    """
+    found: dict[tuple[str, str, str], Program | LabError] = {}
+    wanted: dict[tuple[str, str], dict[str, Path]] = {}
+    for case in cases:
+        key = (case.model, case.scheme, case.board.cpu)
+        if key in found or case.board.cpu in wanted.get(key[:2], {}):
+            continue
+        try:
+            source = resolve_model(case.model)
+            if isinstance(source, Path):
+                found[key] = foreign.foreign_program(source)
+                continue
+            folder = PROGRAMS / program_key(source, case.scheme, case.board.cpu, samples)
+            if (folder / "program.json").exists():
+                found[key] = read_program(folder)
+            else:
+                wanted.setdefault(key[:2], {})[case.board.cpu] = folder
+        except LabError as fault:
+            found[key] = fault
+    if wanted:
+        failed = _export(wanted, samples, say)
+        for (model, scheme), folders in wanted.items():
+            for cpu, folder in folders.items():
+                why = failed.get((model, scheme, cpu))
+                found[model, scheme, cpu] = why if why is not None else read_program(folder)
+    return found
+
+
+def read_program(folder: Path) -> Program:
+    """Read a program's folder; raises ExportError if it is not whole."""
+    try:
+        return Program(folder, Manifest.from_json((folder / "program.json").read_text()))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ExportError(
+            f"the cached program is not whole: {error}",
+            where=str(folder),
+            hint="remove the folder and run again",
+        ) from error
+
+
+def _export(
+    wanted: dict[tuple[str, str], dict[str, Path]], samples: int | None, say: Say
+) -> dict[tuple[str, str, str], LabError]:
+    """Export in a child process; return the faults by (model, scheme, cpu)."""
+    failed: dict[tuple[str, str, str], LabError] = {}
+    finished: set[tuple[str, str, str]] = set()
+    job = [
+        {
+            "model": model,
+            "scheme": scheme,
+            "samples": samples,
+            "cpus": [{"cpu": cpu, "out": str(out)} for cpu, out in folders.items()],
+        }
+        for (model, scheme), folders in wanted.items()
+    ]
+    total = sum(len(folders) for folders in wanted.values())
+
+    def on_line(line: str) -> None:
+        try:
+            event = json.loads(line)
+        except ValueError:
+            return
+        key = (event.get("model", ""), event.get("scheme", ""), event.get("cpu", ""))
+        if event.get("event") == "done":
+            finished.add(key)
+            say(
+                f"exported {key[0]} {key[1]} {key[2]} ({len(finished)} of {total}, {event['seconds']:.1f} s)"
+            )
+        elif event.get("event") == "failed":
+            told = event["error"]
+            fault = ExportError(told["message"], where=key[0], hint=told.get("hint", ""))
+            for cpu in [key[2]] if key[2] else wanted.get(key[:2], {}):
+                failed[key[0], key[1], cpu] = fault
+            say(f"cannot export {key[0]} {key[1]} {key[2]}: {told['message']}")
+
+    say(f"exporting {total} programs with ExecuTorch (importing torch takes some seconds) ...")
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        path = Path(folder) / "job.json"
+        path.write_text(json.dumps(job))
+        done = process.run(
+            [sys.executable, "-m", "bench.export_job", str(path)],
+            deadline_s=_EXPORT_DEADLINE_S,
+            on_line=on_line,
+        )
+    for (model, scheme), folders in wanted.items():
+        for cpu, out in folders.items():
+            if (model, scheme, cpu) not in failed and not (out / "program.json").exists():
+                tail = done.stderr.decode("utf-8", "replace").strip()[-600:]
+                failed[model, scheme, cpu] = ExportError(
+                    f"the export process ended with code {done.exit_code} before it was done: {tail}",
+                    where=model,
+                )
+    return failed
+
+
+# --- images ---------------------------------------------------------------------------------------------------------
+
+
+def ensure_images(boards: Sequence[Board], say: Say) -> dict[str, Image | LabError]:
+    """Build what changed of every board's lab image; return the image, or why there is none, by board id."""
+    found: dict[str, Image | LabError] = {}
+    for board in boards:
+        if board.id in found:
+            continue
+        say(f"building the firmware of {board.id} ...")
+        try:
+            found[board.id] = build.build_image(board)
+        except LabError as fault:
+            found[board.id] = fault
+    return found
+
+
+def target_for(board: Board) -> Target:
+    """Return the way to reach a board."""
+    return HostTarget() if board.host is not None else QemuTarget()
+
+
+# --- one run --------------------------------------------------------------------------------------------------------
+
+
+def _samples_of(program: Program, count: int) -> list[list[bytes]]:
+    """Return the first `count` samples: a list of inputs each."""
+    blobs = [
+        (program.folder / f"input_{index}.bin").read_bytes()
+        for index in range(len(program.manifest.inputs))
+    ]
+    sizes = [info.nbytes for info in program.manifest.inputs]
+    return [
+        [blob[sample * size : (sample + 1) * size] for blob, size in zip(blobs, sizes, strict=True)]
+        for sample in range(count)
+    ]
+
+
+def make_bundle(program: Program, plan: Plan) -> tuple[Bundle, int]:
+    """Return the bundle of a run and how many samples are in it."""
+    available = program.manifest.sample_count
+    count = available if plan.samples is None else min(plan.samples, available)
+    if count < 1:
+        raise InputError("at least one sample must run", hint="--samples=N with N of 1 or more")
+    options = replace(plan.options, method=program.manifest.method)
+    return pack(program.pte.read_bytes(), _samples_of(program, count), options), count
+
+
+def _deadline_s(program: Program, plan: Plan, samples: int) -> float:
+    """Return a deadline that a healthy run never meets: a minute, and 2 us a MAC (soft float takes a tenth)."""
+    if plan.deadline_s is not None:
+        return plan.deadline_s
+    inferences = 1 + plan.options.warmup + plan.options.iterations + samples
+    return 60.0 + 2e-6 * inferences * max(program.manifest.macs, 1_000_000)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """Everything that one run is made of."""
+
+    case: Case
+    program: Program
+    image: Image
+    target: Target
+    plan: Plan
+
+    @property
+    def where(self) -> str:
+        """How messages name it."""
+        return (
+            f"{self.program.manifest.model} {self.program.manifest.scheme} on {self.case.board.id}"
+        )
+
+
+def run_case(attempt: Attempt) -> Outcome:
+    """Check, run and evaluate one case.
+
+    Raises:
+        LabError: from the preflight: nothing booted.
+        RunFailedError: the device or the wire failed; carries the record, which is invalid, and the transcript.
+    """
+    program, plan, board = attempt.program, attempt.plan, attempt.case.board
+    bundle, samples = make_bundle(program, plan)
+    arena_bytes = plan.options.arena_limit_bytes or attempt.image.arena.nbytes
+    preflight.check(program, attempt.image, board, bundle, arena_bytes)
+    deadline_s = _deadline_s(program, plan, samples)
+    for retries in itertools.count():
+        request = Request(board, attempt.image, bundle, secrets.randbits(64), deadline_s)
+        transcript = attempt.target.run(request)
+        try:
+            log = wire.parse(transcript, _expected(request))
+            run = metrics.Run(board, program, attempt.image, log, samples)
+            _check_outputs(run)
+            return Outcome(
+                _whole_record(attempt, log, metrics.measure_all(run), retries),
+                program,
+                transcript,
+                log,
+            )
+        except (WireDamagedError, IncompleteRunError, NoAnswerError) as fault:
+            # an emulator is deterministic: bytes lost on the way come whole the second time, a broken firmware's do not
+            if retries >= _RETRIES or transcript.timed_out:
+                raise _failed(attempt, transcript, fault, retries) from fault
+        except DeviceFaultError as fault:
+            told = faults.explain(wire.fault_of(transcript), attempt.image.elf)
+            raise _failed(attempt, transcript, told, retries) from fault
+        except LabError as fault:
+            raise _failed(attempt, transcript, fault, retries) from fault
+    raise AssertionError("the loop above returns or raises")
+
+
+def _whole_record(
+    attempt: Attempt, log: RunLog, measures: tuple[Measure, ...], retries: int
+) -> Record:
+    """Return the record of a run that was parsed and measured."""
+    issues = [
+        Issue(code=finding.code, message=f"{finding.node}: {finding.message}")
+        for finding in attempt.program.manifest.findings
+        if finding.code in _TELLING
+    ]
+    if retries:
+        message = f"{retries} run was damaged on the wire and done again"
+        issues.append(Issue(code="retried", message=message))
+    degraded = retries or any(issue.code in _DEGRADING for issue in issues)
+    return _blank_record(attempt, log.hello.engine, log.hello.engine_version).model_copy(
+        update={
+            "status": Status.DEGRADED if degraded else Status.VALID,
+            "issues": tuple(issues),
+            "retries": retries,
+            "measures": measures,
+        }
+    )
+
+
+def _check_outputs(run: metrics.Run) -> None:
+    """Raise WireValueError unless every output of every sample came in its right size."""
+    for index, info in enumerate(run.program.manifest.outputs):
+        for sample in range(run.samples):
+            data = run.log.outputs.get((sample, index))
+            if data is None or len(data) != info.nbytes:
+                got = "nothing" if data is None else f"{len(data)} bytes"
+                raise WireValueError(
+                    f"output {index} of sample {sample}: {got} came, the program gives {info.nbytes} bytes"
+                )
+
+
+def _expected(request: Request) -> wire.Expected:
+    return wire.Expected(
+        board=request.board.id,
+        build=request.image.build_id,
+        nonce=f"{request.nonce:016x}",
+        bundle=request.bundle.crc32,
+    )
+
+
+def _failed(
+    attempt: Attempt, transcript: Transcript, fault: LabError, retries: int
+) -> RunFailedError:
+    fault.where = fault.where or attempt.where
+    record = _blank_record(attempt, "", "").model_copy(
+        update={
+            "issues": (Issue(code=fault.code, message=fault.what),),
+            "retries": retries,
+        }
+    )
+    return RunFailedError(fault, record, transcript)
+
+
+def _blank_record(attempt: Attempt, engine: str, version: str) -> Record:
+    """Return a record with everything but measures: invalid until they are there."""
+    case, image = attempt.case, attempt.image
+    manifest = attempt.program.manifest
+    operators: dict[str, int] = {}
+    for operator in manifest.operators:
+        operators[operator.operator] = operators.get(operator.operator, 0) + 1
+    commit, dirty = _commit()
+    return Record(
+        run_id=secrets.token_hex(4),
+        time_utc=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        board=BoardFacts(id=case.board.id, cpu=case.board.cpu, clock_hz=case.board.clock_hz),
+        device=case.board.id,
+        attachment=attempt.target.attachment,
+        model=ModelFacts(
+            name=manifest.model,
+            source_sha256=manifest.source_sha256,
+            weights_sha256=manifest.weights_sha256,
+            trained=manifest.trained,
+        ),
+        scheme=manifest.scheme,
+        calibration_sha256=manifest.calibration_sha256,
+        dataset_sha256=manifest.dataset_sha256,
+        engine=EngineFacts(name=engine, version=version),
+        program=ProgramFacts(
+            sha256=manifest.pte_sha256,
+            pte_bytes=manifest.pte_bytes,
+            planned_bytes=manifest.planned_bytes,
+            operators=operators,
+            int8_mac_fraction=manifest.int8_mac_fraction,
+            macs=manifest.macs,
+        ),
+        images=(
+            ImageFacts(
+                role="lab",
+                build_id=image.build_id,
+                sha256=image.sha256,
+                sizes={"code": image.code_bytes, "data": image.data_bytes, "bss": image.bss_bytes},
+                ran=True,
+            ),
+        ),
+        compiler=_compiler(case.board.host is not None),
+        workload_id=_workload_id(manifest, engine, attempt.plan),
+        oracle=manifest.oracle.name,
+        corrections=manifest.oracle.corrections,
+        tools={
+            **manifest.versions,
+            "target": attempt.target.version(),
+            "python": sys.version.split()[0],
+        },
+        commit=commit,
+        dirty=dirty,
+        status=Status.INVALID,
+        issues=(),
+        retries=0,
+        measures=(),
+    )
+
+
+def _workload_id(manifest: Manifest, engine: str, plan: Plan) -> str:
+    """Hash the intent: what is run and how, not the program's bytes, which change with a torch version."""
+    intent = (
+        manifest.source_sha256,
+        manifest.weights_sha256,
+        manifest.dataset_sha256,
+        manifest.calibration_sha256,
+        manifest.scheme,
+        engine,
+        repr(plan.options),
+        repr(plan.samples),
+    )
+    return hashlib.sha256("\0".join(intent).encode()).hexdigest()[:16]
+
+
+@cache
+def _commit() -> tuple[str, bool]:
+    """Return the project's commit and whether the tree differs from it; ("", True) outside a repository."""
+    head = process.run(["git", "rev-parse", "HEAD"], deadline_s=20.0, cwd=PROJECT)
+    if head.exit_code != 0:
+        return "", True
+    status = process.run(["git", "status", "--porcelain"], deadline_s=20.0, cwd=PROJECT)
+    return head.stdout.decode().strip(), bool(status.stdout.strip())
+
+
+@cache
+def _compiler(host: bool) -> str:
+    compiler = "g++" if host else "arm-none-eabi-g++"
+    done = process.run([compiler, "--version"], deadline_s=20.0)
+    return done.stdout.decode("utf-8", "replace").splitlines()[0]
+
+
+def is_foreign(model: str) -> bool:
+    """Whether a --model names a ready .pte."""
+    return not isinstance(resolve_model(model), ModelSource)
+
+
+def attachments(outcome: Outcome) -> dict[str, bytes]:
+    """Return the files that lie beside a record: the transcript, raw outputs, and the program's own report."""
+    manifest = outcome.program.manifest
+    outputs = {
+        f"output_{index}.bin": b"".join(
+            data for (_, i), data in sorted(outcome.log.outputs.items()) if i == index
+        )
+        for index in range(len(manifest.outputs))
+    }
+    return {
+        "transcript.txt": outcome.transcript.raw,
+        "program.json": manifest.to_json().encode(),
+        **outputs,
+    }

@@ -1,0 +1,224 @@
+"""The front door: `pytest --board=ID [--model=NAME|FILE] [--scheme=int8|fp32]`.
+
+Without --board pytest runs the project's own tests; with it, only the hardware benchmarks of tests/hil.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench.board import find_boards
+from bench.bundle import Options
+from bench.errors import Blame, LabError
+from bench.model import SCHEMES, list_models, resolve_model
+from bench.store import RESULTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bench.image import Image
+    from bench.pipeline import Case, Plan
+    from bench.program import Program
+    from bench.record import Record
+
+_HIL = Path("tests") / "hil"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the lab's options."""
+    group = parser.getgroup("bench", "benchmarks on boards")
+    group.addoption("--board", action="append", default=[], metavar="ID",
+                    help="board to run on (repeatable): an id, an alias, or `emulated` for all that QEMU runs; "
+                         "see `bench boards`")  # fmt: skip
+    group.addoption("--model", action="append", default=[], metavar="NAME|FILE",
+                    help="model (repeatable): a name of `bench models`, path/to/file.py:build, or file.pte; "
+                         "default: the whole zoo")  # fmt: skip
+    group.addoption("--scheme", action="append", default=[], choices=SCHEMES,
+                    help="quantization scheme (repeatable); default: int8")  # fmt: skip
+    group.addoption("--samples", type=int, default=None, metavar="N",
+                    help="run N samples of the model's test data; default: all that it has")  # fmt: skip
+    group.addoption("--iterations", type=int, default=3, metavar="N",
+                    help="measured inferences; default: 3 (emulators are deterministic)")  # fmt: skip
+    group.addoption("--warmup", type=int, default=1, metavar="N",
+                    help="inferences between the first and the measured ones; default: 1")  # fmt: skip
+    group.addoption("--record", nargs="?", const=str(RESULTS), default=str(RESULTS), metavar="DIR",
+                    help="where records go; default: results/")  # fmt: skip
+    group.addoption("--no-record", action="store_true", help="write no records")
+    group.addoption("--deadline", type=float, default=None, metavar="S",
+                    help="of one run, in seconds; default: from the amount of work")  # fmt: skip
+    group.addoption("--tolerance-steps", type=float, default=0.0, metavar="N",
+                    help="largest difference from host int8 that passes, in quantization steps; default: 0")  # fmt: skip
+
+
+@dataclass
+class _Session:
+    """What the cases of one pytest run share: made once, when the first case needs it."""
+
+    cases: list[Case] = field(default_factory=list)
+    programs: dict[tuple[str, str, str], Program | LabError] = field(default_factory=dict)
+    images: dict[str, Image | LabError] = field(default_factory=dict)
+    records: list[tuple[Path | None, Record]] = field(default_factory=list)
+    target_seconds: float = 0.0
+
+
+_SESSION = pytest.StashKey[_Session]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Check every name before anything is collected; register the markers."""
+    config.stash[_SESSION] = _Session()
+    if not config.getoption("board"):
+        return
+    try:
+        for name in config.getoption("board"):
+            find_boards(name)
+        for model in config.getoption("model"):
+            resolve_model(model)
+        samples = config.getoption("samples")
+        if samples is not None and samples < 1:
+            raise pytest.UsageError("--samples must be 1 or more")
+    except LabError as fault:
+        raise pytest.UsageError(str(fault)) from fault
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Keep benchmarks and the project's own tests apart."""
+    inside = (
+        collection_path.relative_to(config.rootpath)
+        if collection_path.is_relative_to(config.rootpath)
+        else collection_path
+    )
+    hil = inside.is_relative_to(_HIL)
+    if config.getoption("board"):
+        return None if hil or _HIL.is_relative_to(inside) else True
+    return True if hil else None
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Make a case of every board, model and scheme."""
+    if "case" not in metafunc.fixturenames:
+        return
+    from bench.pipeline import Case  # noqa: PLC0415  keeps plain test runs free of the pipeline
+
+    config = metafunc.config
+    boards = {board.id: board for name in config.getoption("board") for board in find_boards(name)}
+    models = config.getoption("model") or list_models()
+    schemes = config.getoption("scheme") or [SCHEMES[0]]
+    cases = [
+        Case(board, model, "pte" if model.endswith(".pte") else scheme)
+        for model in dict.fromkeys(models)
+        for scheme in dict.fromkeys(["pte"] if model.endswith(".pte") else schemes)
+        for board in boards.values()
+    ]
+    config.stash[_SESSION].cases = cases
+    names = [f"{case.board.id}-{Path(case.model).name}-{case.scheme}" for case in cases]
+    metafunc.parametrize("case", cases, ids=names)
+
+
+def _say(config: pytest.Config, text: str) -> None:
+    """Tell the user between the dots what takes long."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    capture = config.pluginmanager.get_plugin("capturemanager")
+    if reporter is not None and capture is not None:
+        with capture.global_and_fixture_disabled():
+            reporter.ensure_newline()
+            reporter.write_line(f"  {text}")
+
+
+def _plan(config: pytest.Config) -> Plan:
+    from bench.pipeline import Plan  # noqa: PLC0415  as above
+
+    options = Options(warmup=config.getoption("warmup"), iterations=config.getoption("iterations"))
+    return Plan(options, config.getoption("samples"), config.getoption("deadline"))
+
+
+@pytest.fixture(scope="session")
+def bench_session(request: pytest.FixtureRequest) -> _Session:
+    """Export every program and build every image of this run, once."""
+    from bench import pipeline  # noqa: PLC0415  as above
+
+    config = request.config
+    session = config.stash[_SESSION]
+    wanted = {
+        item.callspec.params["case"] for item in request.session.items if hasattr(item, "callspec")
+    }
+    cases = [case for case in session.cases if case in wanted]
+    session.programs = pipeline.ensure_programs(
+        cases, config.getoption("samples"), lambda t: _say(config, t)
+    )
+    session.images = pipeline.ensure_images(
+        [case.board for case in cases], lambda t: _say(config, t)
+    )
+    return session
+
+
+@pytest.fixture
+def record(
+    case: Case, bench_session: _Session, request: pytest.FixtureRequest
+) -> Iterator[Record | LabError]:
+    """Run one case: the record, or the reason why this model cannot run there.
+
+    A fault of the bench or of the device is raised here, so that pytest calls it an error; what the model or
+    program cannot do is a verdict, which the test reports as a failure.
+    """
+    from bench import pipeline, store  # noqa: PLC0415  as above
+
+    config = request.config
+    root = None if config.getoption("no_record") else Path(config.getoption("record"))
+    fault: LabError | None = None
+    try:
+        program = bench_session.programs[case.model, case.scheme, case.board.cpu]
+        image = bench_session.images[case.board.id]
+        if isinstance(program, LabError):
+            raise program
+        if isinstance(image, LabError):
+            raise image
+        target = pipeline.target_for(case.board)
+        outcome = pipeline.run_case(pipeline.Attempt(case, program, image, target, _plan(config)))
+        bench_session.target_seconds += outcome.transcript.seconds
+        path = None
+        if root is not None:
+            path = store.save(outcome.record, pipeline.attachments(outcome), root)
+        bench_session.records.append((path, outcome.record))
+        yield outcome.record
+        return
+    except pipeline.RunFailedError as failure:
+        fault = failure.fault
+        if root is not None:
+            kept = store.save(failure.record, {"transcript.txt": failure.transcript.raw}, root)
+            bench_session.records.append((kept, failure.record))
+    except LabError as refusal:
+        fault = refusal
+    if fault.blame is not Blame.MODEL:
+        pytest.fail(str(fault), pytrace=False)
+    yield fault
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Print the records as a table, and where they are."""
+    session = config.stash[_SESSION]
+    if not session.records:
+        return
+    from rich.console import Console  # noqa: PLC0415  as above
+
+    from bench import show  # noqa: PLC0415  as above
+
+    terminalreporter.section("benchmark records")
+    console = Console(width=200, soft_wrap=True)
+    with console.capture() as captured:
+        for table in show.tables(record for _, record in session.records):
+            console.print(table)
+    terminalreporter.write_line(captured.get().rstrip())
+    for path in sorted(
+        {path.parent.parent.parent for path, _ in session.records if path is not None}
+    ):
+        terminalreporter.write_line(
+            f"records: {path} ({len(session.records)} written); `bench show` prints them"
+        )
+    terminalreporter.write_line(f"time inside the targets: {session.target_seconds:.1f} s")

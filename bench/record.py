@@ -1,0 +1,178 @@
+"""Records: one JSON file a run, with what was measured and everything that the figures depend on."""
+
+from __future__ import annotations
+
+import statistics
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+SCHEMA = 1
+
+
+class Evidence(StrEnum):
+    """What a figure is. Unlike kinds are never ranked together."""
+
+    SILICON = "silicon"  # a counter on a real part
+    WALLCLOCK = "wallclock"  # the clock of a host or Linux board
+    FVP = "fvp"
+    COUNT = "count"  # instructions executed on an emulator
+    EMULATED = "emulated"  # outputs, accuracy, memory use seen on an emulator
+    ESTIMATE = "estimate"  # a timing model over exact execution counts
+    STATIC = "static"  # read from the ELF, the program or the host reference that belongs to it
+
+
+class Status(StrEnum):
+    """How far a record can be trusted."""
+
+    VALID = "valid"
+    DEGRADED = "degraded"  # usable, with the issues that it names
+    INVALID = "invalid"  # carries no measures
+
+
+class _Frozen(BaseModel):
+    # JSON has no infinity: it is written as the string "Infinity", which pydantic reads back
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="strings")
+
+
+class Measure(_Frozen):
+    """One measure: its key is (name, unit, evidence).
+
+    Attributes:
+        values: raw samples in order.
+        interval: 95 % interval of the median or proportion, where one is known.
+        n: number of items that a proportion is over.
+        source: what it was measured or compared with, in words.
+    """
+
+    name: str
+    unit: str
+    evidence: Evidence
+    values: tuple[float, ...]
+    median: float
+    interval: tuple[float, float] | None = None
+    n: int | None = None
+    source: str = ""
+
+
+def measured(
+    name: str,
+    unit: str,
+    evidence: Evidence,
+    *values: float,
+    interval: tuple[float, float] | None = None,
+    n: int | None = None,
+    source: str = "",
+) -> Measure:
+    """Make a measure of raw samples; its median is statistics.median's."""
+    return Measure(
+        name=name,
+        unit=unit,
+        evidence=evidence,
+        values=values,
+        median=statistics.median(values),
+        interval=interval,
+        n=n,
+        source=source,
+    )
+
+
+class Issue(_Frozen):
+    """Why a record is not simply valid, or what its reader should know."""
+
+    code: str
+    message: str
+
+
+class BoardFacts(_Frozen):
+    """The board as the run had it."""
+
+    id: str
+    cpu: str
+    clock_hz: int
+
+
+class ModelFacts(_Frozen):
+    """The model's identity."""
+
+    name: str
+    source_sha256: str
+    weights_sha256: str
+    trained: bool
+
+
+class EngineFacts(_Frozen):
+    """Which runtime executed the program."""
+
+    name: str
+    version: str
+
+
+class ProgramFacts(_Frozen):
+    """The program's identity and make-up."""
+
+    sha256: str
+    pte_bytes: int
+    planned_bytes: int
+    operators: dict[str, int]
+    int8_mac_fraction: float
+    macs: int
+
+
+class ImageFacts(_Frozen):
+    """An image and whether it is the one that ran."""
+
+    role: Literal["lab", "deployment"]
+    build_id: str
+    sha256: str
+    sizes: dict[str, int]
+    ran: bool
+
+
+class Attachment(_Frozen):
+    """A file beside the record."""
+
+    file: str
+    sha256: str
+
+
+class Record(_Frozen):
+    """One run of one program on one board."""
+
+    schema_version: int = Field(default=SCHEMA, alias="schema")
+    run_id: str
+    time_utc: str
+    board: BoardFacts
+    device: str
+    attachment: str
+    model: ModelFacts
+    scheme: str
+    calibration_sha256: str
+    dataset_sha256: str
+    engine: EngineFacts
+    program: ProgramFacts
+    images: tuple[ImageFacts, ...]
+    compiler: str
+    workload_id: str
+    oracle: str
+    corrections: tuple[str, ...]
+    tools: dict[str, str]
+    commit: str
+    dirty: bool
+    status: Status
+    issues: tuple[Issue, ...]
+    retries: int
+    measures: tuple[Measure, ...]
+    files: dict[str, Attachment] = {}
+
+    model_config = ConfigDict(
+        populate_by_name=True
+    )  # `schema` is a method of pydantic's own models
+
+    def find(self, name: str, unit: str | None = None) -> Measure | None:
+        """Return the first measure of this name (and unit), or None if the run has none."""
+        for measure in self.measures:
+            if measure.name == name and unit in (None, measure.unit):
+                return measure
+        return None

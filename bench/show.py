@@ -1,0 +1,152 @@
+"""Records as a table for people: evidence apart, every figure with its unit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+
+from bench.record import Evidence, Measure, Record, Status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_TITLES = {
+    Evidence.SILICON: "measured on silicon (cycles)",
+    Evidence.COUNT: "emulated boards: instructions counted under QEMU, not cycles",
+    Evidence.WALLCLOCK: "this machine: wall-clock time",
+}
+
+
+def evidence_of(record: Record) -> Evidence | None:
+    """Return what the record's latency is, None for a record without one."""
+    latency = record.find("latency_first")
+    return latency.evidence if latency is not None else None
+
+
+def tables(records: Iterable[Record]) -> list[Table]:
+    """Return a table for each kind of evidence, and one of the invalid records."""
+    groups: dict[Evidence | None, list[Record]] = {}
+    for record in records:
+        groups.setdefault(evidence_of(record), []).append(record)
+    found = []
+    for evidence, group in groups.items():
+        if evidence is None:
+            found.append(_invalid_table(group))
+        else:
+            found.append(_table(_TITLES.get(evidence, evidence.value), group))
+    return found
+
+
+def _table(title: str, records: list[Record]) -> Table:
+    table = Table(title=title, title_justify="left", header_style="bold")
+    for heading in ("board", "core", "model", "scheme"):
+        table.add_column(heading, no_wrap=True)
+    for heading in (
+        "latency",
+        "per MAC",
+        "RAM B",
+        "Flash B",
+        "≠ host int8",
+        "SNR vs float",
+        "top-1",
+    ):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("status")
+    for record in sorted(records, key=lambda r: (r.model.name, r.scheme, r.board.cpu, r.board.id)):
+        table.add_row(
+            record.board.id,
+            record.board.cpu.removeprefix("cortex-").upper(),
+            record.model.name,
+            record.scheme,
+            _latency(record),
+            _per_mac(record),
+            _sum(
+                record,
+                "lab_ram_static",
+                "lab_ram_planned",
+                "lab_ram_method",
+                "lab_ram_temporary",
+                "lab_ram_stack",
+            ),
+            _sum(record, "lab_flash_image", "pte"),
+            _mismatch(record),
+            _decibel(record),
+            _top1(record),
+            _status(record),
+        )
+    return table
+
+
+def _invalid_table(records: list[Record]) -> Table:
+    table = Table(title="invalid: nothing was measured", title_justify="left", header_style="bold")
+    for heading in ("board", "model", "scheme", "why"):
+        table.add_column(heading)
+    for record in records:
+        why = "; ".join(f"{issue.code}: {issue.message}" for issue in record.issues)
+        table.add_row(record.board.id, record.model.name, record.scheme, why)
+    return table
+
+
+def _best_latency(record: Record) -> Measure | None:
+    return record.find("latency") or record.find("latency_first")
+
+
+def _latency(record: Record) -> str:
+    measure = _best_latency(record)
+    if measure is None:
+        return "-"
+    if measure.unit == "ms":
+        return f"{measure.median:.3f} ms"
+    short = {"instructions": "instr", "cycles": "cycles"}.get(measure.unit, measure.unit)
+    return f"{measure.median:,.0f} {short}"
+
+
+def _per_mac(record: Record) -> str:
+    measure = _best_latency(record)
+    if measure is None or measure.unit == "ms" or not record.program.macs:
+        return "-"
+    return f"{measure.median / record.program.macs:.2f}"
+
+
+def _sum(record: Record, *names: str) -> str:
+    found = [record.find(name) for name in names]
+    if any(measure is None for measure in found[:1]):
+        return "-"
+    return f"{sum(measure.median for measure in found if measure is not None):,.0f}"
+
+
+def _mismatch(record: Record) -> str:
+    measure = record.find("mismatch_host_int8", "elements")
+    if measure is None:
+        return "-" if record.scheme == "int8" else "n/a"
+    return f"{measure.median:,.0f} of {measure.n:,}"
+
+
+def _decibel(record: Record) -> str:
+    measure = record.find("error_float", "dB")
+    return f"{measure.median:.1f} dB" if measure is not None else "-"
+
+
+def _top1(record: Record) -> str:
+    device = record.find("top1_device")
+    if device is None or device.interval is None:
+        return "-" if record.model.trained else "untrained"
+    low, high = device.interval
+    text = f"{device.median:.1%} [{low:.1%}, {high:.1%}] n={device.n}"
+    beside = [
+        f"{label} {measure.median:.1%}"
+        for label, measure in (
+            ("int8", record.find("top1_host_int8")),
+            ("float", record.find("top1_float")),
+        )
+        if measure is not None
+    ]
+    return f"{text} ({', '.join(beside)})" if beside else text
+
+
+def _status(record: Record) -> str:
+    text = record.status.value
+    if record.status is not Status.VALID:
+        text += f" ({', '.join(sorted({issue.code for issue in record.issues}))})"
+    return text + (" dirty" if record.dirty else "")

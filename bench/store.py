@@ -1,0 +1,71 @@
+"""Write and read records: `results/<board>/<model>/<UTC>-<scheme>-<run id>.json`, attachments beside them."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from bench.cache import PROJECT, write_atomically
+from bench.errors import RecordError
+from bench.record import Attachment, Record
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RESULTS = PROJECT / "results"
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """A file that is no record, and why."""
+
+    path: Path
+    reason: str
+
+
+def save(record: Record, attachments: dict[str, bytes], root: Path = RESULTS) -> Path:
+    """Write a record and its attachments, the record last, so that a record is never without its files.
+
+    Args:
+        record: without `files`, which are filled here.
+        attachments: suffix (`transcript.txt`) -> bytes.
+        root: folder of the records.
+
+    Raises:
+        RecordError: the folder cannot be written; nothing half-written stays.
+    """
+    stamp = record.time_utc.replace("-", "").replace(":", "")
+    folder = root / record.board.id / record.model.name
+    stem = f"{stamp}-{record.scheme}-{record.run_id}"
+    files = {
+        suffix: Attachment(file=f"{stem}.{suffix}", sha256=hashlib.sha256(data).hexdigest())
+        for suffix, data in attachments.items()
+    }
+    whole = record.model_copy(update={"files": files})
+    path = folder / f"{stem}.json"
+    try:
+        for suffix, data in attachments.items():
+            write_atomically(folder / f"{stem}.{suffix}", data)
+        write_atomically(path, whole.model_dump_json(indent=1, by_alias=True).encode() + b"\n")
+    except OSError as error:
+        raise RecordError(
+            f"the record of {record.model.name} on {record.board.id} cannot be written: {error}",
+            where=str(folder),
+            hint="free the disk or pass --record=DIR",
+        ) from error
+    return path
+
+
+def load(root: Path = RESULTS) -> tuple[list[tuple[Path, Record]], list[Unreadable]]:
+    """Read every record below `root`, oldest first; files that are no record are named, not fatal."""
+    good: list[tuple[Path, Record]] = []
+    bad: list[Unreadable] = []
+    for path in sorted(root.rglob("*.json")):
+        try:
+            good.append((path, Record.model_validate_json(path.read_bytes())))
+        except (ValidationError, OSError, ValueError) as error:
+            bad.append(Unreadable(path, str(error).splitlines()[0]))
+    return sorted(good, key=lambda item: item[1].time_utc), bad

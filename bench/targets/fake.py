@@ -1,0 +1,84 @@
+"""A device that says what it is told to: for tests of everything that comes after the wire."""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from bench.wire import Transcript, frame
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bench.targets import Request
+
+_CHUNK_BYTES = 288
+
+
+def _undamaged(raw: bytes, _run: int) -> bytes:
+    return raw
+
+
+@dataclass
+class FakeTarget:
+    """Answers a request with a well-formed transcript, then lets `damage` change its bytes.
+
+    Attributes:
+        outputs: (sample, index) -> bytes that the device is to send.
+        ticks: ticks of every window.
+        damage: what happens to the bytes on their way; called with the run's number from 0.
+        changes: replaces fields of the hello, by key.
+    """
+
+    outputs: dict[tuple[int, int], bytes]
+    ticks: int = 1600
+    damage: Callable[[bytes, int], bytes] = _undamaged
+    changes: dict[str, str] = field(default_factory=dict)
+    timed_out: bool = False
+    runs: int = 0
+    attachment: str = "emulator"
+
+    def run(self, request: Request) -> Transcript:
+        """Return the transcript of one run."""
+        raw = self.damage(self.speak(request), self.runs)
+        self.runs += 1
+        return Transcript(raw, 0, timed_out=self.timed_out, overflowed=False, seconds=0.1)
+
+    def version(self) -> str:
+        """The fake has one version."""
+        return "fake 1"
+
+    def speak(self, request: Request) -> bytes:
+        """Return the bytes of a healthy run."""
+        hello = {
+            "board": request.board.id,
+            "build": request.image.build_id,
+            "nonce": f"{request.nonce:016x}",
+            "bundle": request.bundle.crc32,
+            "bundle_bytes": str(len(request.bundle.data)),
+            "engine": "lab",
+            "engine_version": "0.1",
+            "counter": "systick",
+            "counter_hz": str(request.board.clock_hz),
+            "wire": "1",
+        } | self.changes
+        bodies = ["hello " + " ".join(f"{key}={value}" for key, value in hello.items())]
+        bodies += ["counter moved=1 overhead=2", f"load ticks={self.ticks} instructions=3"]
+        bodies += [
+            f"pool name={name} have=65536 used=1024"
+            for name in ("arena", "planned", "method", "temporary")
+        ]
+        bodies += [f"measure name=latency_first i=0 ticks={self.ticks}"]
+        bodies += [f"measure name=latency i={i} ticks={self.ticks}" for i in range(3)]
+        for (sample, index), data in self.outputs.items():
+            for offset in range(0, len(data), _CHUNK_BYTES):
+                text = base64.b64encode(data[offset : offset + _CHUNK_BYTES]).decode()
+                bodies.append(f"output sample={sample} index={index} offset={offset} data={text}")
+            bodies.append(
+                f"output_end sample={sample} index={index} bytes={len(data)} crc={zlib.crc32(data):08x}"
+            )
+        bodies.append("pool name=stack have=8192 used=900")
+        bodies.append(f"end status=ok lines={len(bodies) + 1}")
+        return b"".join(frame(seq, body) for seq, body in enumerate(bodies))

@@ -1,0 +1,53 @@
+"""Formulas of the metrics against values from elsewhere: hand calculations and published tables."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from bench.metrics.accuracy import wilson
+from bench.metrics.error_float import snr_db
+from bench.metrics.latency import instructions
+
+
+def test_wilson_interval_of_a_published_example() -> None:
+    """NIST/SEMATECH e-Handbook 7.2.4.1: 4 of 20, 95 %: 0.0807 to 0.4160."""
+    low, high = wilson(4, 20)
+
+    assert (low, high) == (pytest.approx(0.0807, abs=5e-4), pytest.approx(0.4160, abs=5e-4))
+
+
+def test_wilson_interval_at_the_ends() -> None:
+    """All right has 1 as its upper end and not 1 as its lower: 1 / (1 + z^2/n) by hand."""
+    low, high = wilson(360, 360)
+
+    assert high == pytest.approx(1.0)
+    assert low == pytest.approx(1 / (1 + 1.959964**2 / 360), abs=1e-6)
+
+
+def test_snr_of_a_known_ratio() -> None:
+    """An error of a tenth of the signal is 20 dB."""
+    reference = np.array([1.0, -1.0, 2.0])
+
+    assert snr_db(reference, reference * 1.1) == pytest.approx(20.0)
+
+
+def test_snr_of_equal_values_is_finite() -> None:
+    """JSON has no infinity; equal outputs are shown as the limit."""
+    assert snr_db(np.ones(3), np.ones(3)) == 300.0
+
+
+def test_snr_with_a_nan_is_the_worst() -> None:
+    """A NaN is not lost in a comparison."""
+    assert snr_db(np.ones(2), np.array([1.0, math.nan])) == -300.0
+
+
+@pytest.mark.parametrize(("hz", "shift"), [(25_000_000, 6), (20_000_000, 6), (32_000_000, 5)])
+@pytest.mark.parametrize("executed", [1, 10, 999, 123_457, 30_000_001, 5_000_000_000])
+def test_ticks_give_back_the_instructions(hz: int, shift: int, executed: int) -> None:
+    """Ticks that a counter shows after n instructions of 2^shift ns each, cut to whole ones, give n again."""
+    ticks = executed * 2**shift * hz // 10**9
+
+    assert executed == instructions(ticks, hz, shift)
