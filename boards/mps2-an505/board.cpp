@@ -1,0 +1,24 @@
+// Arm application note 505: UART0 at its Secure alias 0x50200000, processor at 20 MHz.
+#include "boards/common/cmsdk_uart.hpp"
+#include "firmware/port/port.hpp"
+#include "firmware/port/semihosting.hpp"
+
+namespace fw {
+namespace {
+
+constexpr uint32_t kClockHz = 20'000'000;
+volatile boards::CmsdkUart& uart() {
+  return *reinterpret_cast<volatile boards::CmsdkUart*>(0x50200000);
+}
+
+}  // namespace
+
+std::string_view board_name() { return "mps2-an505"; }
+uint32_t board_clock_hz() { return kClockHz; }
+void board_start() { uart().start(kClockHz, 115'200); }
+void putc(char c) { uart().putc(c); }
+int getc() { return uart().getc(); }
+void idle() {}
+void exit(int code) { semihosting_exit(code); }
+
+}  // namespace fw

@@ -1,0 +1,67 @@
+// The engine: what runs programs. The image links one: engine_lab.cpp over runtime/, or another
+// that implements these functions (CMake option ENGINE).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace fw::engine {
+
+/** Why a load or execute failed. */
+struct Refusal {
+  std::string_view code{};           // kebab-case, stable
+  int32_t instruction = -1;          // of the program
+  int32_t value = -1;                // index in the program's values
+  std::string_view operator_name{};  // as in the program
+  uint32_t have_bytes = 0;           // both 0: they do not apply
+  uint32_t need_bytes = 0;
+};
+
+/** Called around each instruction of the program. */
+struct Hook {
+  void (*before)(void* context, uint32_t instruction);
+  void (*after)(void* context, uint32_t instruction);
+  void* context;
+};
+
+/** Bytes of the arena by purpose, after a load. */
+struct Memory {
+  uint32_t planned_bytes;
+  uint32_t method_bytes;
+  uint32_t temporary_bytes;
+  uint32_t arena_bytes;   // given
+  uint32_t needed_bytes;  // of it
+};
+
+std::string_view name();
+std::string_view version();
+
+/** Load `method` of `program` into `arena`. `program` and `arena` are 16-byte aligned and must
+ * stay.
+ *
+ * The one loaded method is the engine's state; a second load replaces it.
+ * @return false with `why` set if the engine refuses. */
+[[nodiscard]] bool load(std::span<const std::byte> program, std::string_view method,
+                        std::span<std::byte> arena, Refusal& why);
+
+/** Instructions of the loaded method. */
+uint32_t instruction_count();
+
+uint32_t input_count();
+/** Bytes of input `i`, to be written before each execute: the memory plan may reuse them. */
+std::span<std::byte> input(uint32_t i);
+
+uint32_t output_count();
+/** Bytes of output `i`, valid until the next write to an input. */
+std::span<const std::byte> output(uint32_t i);
+
+/** Execute once. `hook` may be null.
+ *
+ * @return false with `why` set if an instruction failed. */
+[[nodiscard]] bool execute(const Hook* hook, Refusal& why);
+
+Memory memory();
+
+}  // namespace fw::engine

@@ -1,0 +1,160 @@
+#include "firmware/app/run.hpp"
+
+#include <algorithm>
+
+#include "firmware/app/crc32.hpp"
+#include "firmware/app/engine.hpp"
+#include "firmware/app/inject.hpp"
+#include "firmware/app/wire.hpp"
+#include "firmware/port/port.hpp"
+
+namespace fw {
+namespace {
+
+constexpr size_t kInputAlignment = 16;
+
+size_t padded(size_t bytes) {
+  return (bytes + kInputAlignment - 1) / kInputAlignment * kInputAlignment;
+}
+
+bool refuse(const engine::Refusal& why) {
+  Line line("error");
+  line.text("code", why.code);
+  if (why.instruction >= 0) line.signed_number("instruction", why.instruction);
+  if (why.value >= 0) line.signed_number("value", why.value);
+  if (!why.operator_name.empty()) line.text("op", why.operator_name);
+  if (why.have_bytes != 0 || why.need_bytes != 0) {
+    line.number("have", why.have_bytes).number("need", why.need_bytes);
+  }
+  line.send();
+  return false;
+}
+
+void send_measure(std::string_view name, uint32_t i, uint64_t ticks) {
+  Line("measure").text("name", name).number("i", i).number("ticks", ticks).send();
+}
+
+void send_pool(std::string_view name, uint32_t have, uint32_t used) {
+  Line("pool").text("name", name).number("have", have).number("used", used).send();
+}
+
+bool load(const Bundle& bundle) {
+  const uint32_t limit = bundle.header->arena_limit_bytes;
+  const std::span<std::byte> memory = limit == 0 ? arena() : arena().first(limit);
+  engine::Refusal why;
+  counter_restart();
+  const bool loaded = engine::load(bundle.pte, bundle.method, memory, why);
+  const uint64_t ticks = counter_read();
+  if (!loaded) return refuse(why);
+  Line("load").number("ticks", ticks).number("instructions", engine::instruction_count()).send();
+  const engine::Memory use = engine::memory();
+  send_pool("arena", use.arena_bytes, use.needed_bytes);
+  send_pool("planned", use.planned_bytes, use.planned_bytes);
+  send_pool("method", use.method_bytes, use.method_bytes);
+  send_pool("temporary", use.temporary_bytes, use.temporary_bytes);
+  return true;
+}
+
+// The samples are the program's inputs one after another, each padded.
+bool check_sample_size(const Bundle& bundle) {
+  size_t need = 0;
+  for (uint32_t i = 0; i < engine::input_count(); ++i) need += padded(engine::input(i).size());
+  if (need == bundle.header->sample_stride_bytes) return true;
+  return refuse({.code = "bundle-sample",
+                 .have_bytes = bundle.header->sample_stride_bytes,
+                 .need_bytes = static_cast<uint32_t>(need)});
+}
+
+// Before each execute: the memory plan may give the inputs' bytes to something else.
+void copy_inputs(std::span<const std::byte> sample) {
+  for (uint32_t i = 0; i < engine::input_count(); ++i) {
+    const std::span<std::byte> input = engine::input(i);
+    std::ranges::copy(sample.first(input.size()), input.begin());
+    sample = sample.subspan(padded(input.size()));
+  }
+}
+
+bool measure(const Bundle& bundle, std::string_view name, uint32_t count, Inject inject) {
+  for (uint32_t i = 0; i < count; ++i) {
+    copy_inputs(bundle.sample(0));
+    engine::Refusal why;
+    counter_restart();
+    const bool executed = engine::execute(nullptr, why);
+    const uint64_t ticks = counter_read();
+    inject_in_inference(inject);
+    if (!executed) return refuse(why);
+    send_measure(name, i, ticks);
+  }
+  return true;
+}
+
+void send_output(uint32_t sample, uint32_t index, std::span<const std::byte> bytes) {
+  for (size_t offset = 0; offset < bytes.size(); offset += kOutputLineBytes) {
+    const size_t count = std::min(kOutputLineBytes, bytes.size() - offset);
+    Line("output")
+        .number("sample", sample)
+        .number("index", index)
+        .number("offset", offset)
+        .base64("data", bytes.subspan(offset, count))
+        .send();
+  }
+  Line("output_end")
+      .number("sample", sample)
+      .number("index", index)
+      .number("bytes", bytes.size())
+      .hex32("crc", crc32(bytes))
+      .send();
+}
+
+void send_outputs(uint32_t sample) {
+  for (uint32_t i = 0; i < engine::output_count(); ++i) send_output(sample, i, engine::output(i));
+}
+
+bool run_all_samples(const Bundle& bundle) {
+  for (uint32_t i = 0; i < bundle.header->sample_count; ++i) {
+    copy_inputs(bundle.sample(i));
+    engine::Refusal why;
+    if (!engine::execute(nullptr, why)) return refuse(why);
+    send_outputs(i);
+  }
+  return true;
+}
+
+// The line is sent between two windows, so nothing has to be stored; on silicon it disturbs the
+// caches, which is why these ticks never stand for the latency.
+bool time_operators(const Bundle& bundle) {
+  const engine::Hook hook = {
+      .before = [](void*, uint32_t) { counter_restart(); },
+      .after =
+          [](void*, uint32_t instruction) {
+            const uint64_t ticks = counter_read();
+            Line("op").number("i", instruction).number("ticks", ticks).number("run", 0).send();
+          },
+      .context = nullptr,
+  };
+  copy_inputs(bundle.sample(0));
+  engine::Refusal why;
+  return engine::execute(&hook, why) || refuse(why);
+}
+
+}  // namespace
+
+bool run_bundle(const Bundle& bundle) {
+  const BundleHeader& header = *bundle.header;
+  const Inject inject{header.inject};
+  if (!load(bundle) || !check_sample_size(bundle)) return false;
+  if (!measure(bundle, "latency_first", 1, inject) ||
+      !measure(bundle, "latency_warmup", header.warmup, Inject::kNone) ||
+      !measure(bundle, "latency", header.iterations, Inject::kNone)) {
+    return false;
+  }
+  if (inject == Inject::kStopWithoutEnd) exit(kExitOk);
+  if ((header.flags & kFlagAllSamples) != 0) {
+    if (!run_all_samples(bundle)) return false;
+  } else {
+    send_outputs(0);
+  }
+  return (header.flags & kFlagOperatorTicks) == 0 || time_operators(bundle);
+}
+
+}  // namespace fw
