@@ -68,9 +68,15 @@ class Progress:
 
     def say(self, event: str, job: Job, cpu: str, seconds: float, **more: Any) -> None:
         """Write one line."""
-        line = {"event": event, "model": job.model, "scheme": job.scheme, "cpu": cpu}
+        line: dict[str, Any] = {
+            "event": event,
+            "model": job.model,
+            "scheme": job.scheme,
+            "cpu": cpu,
+        }
         line |= {"seconds": round(seconds, 3), **more}
-        print(json.dumps(line), file=self._stream, flush=True)
+        self._stream.write(json.dumps(line) + "\n")
+        self._stream.flush()
 
     def fail(self, job: Job, cpu: str, seconds: float, error: LabError) -> None:
         """Write one failure, its trace into the log."""
@@ -146,7 +152,7 @@ def _run(job: Job, definition: ModelDefinition, progress: Progress, started: flo
                     result.write(temporary)
                 progress.say("done", job, result.cpu, seconds, out=str(folder))
             started = time.monotonic()
-    except Exception as error:  # a defect of ours or of torch in one model must not stop the others
+    except Exception as error:  # noqa: BLE001  a defect in one model must not stop the others
         if not isinstance(error, LabError):
             text = f"{type(error).__name__}: {first_line(error)}"
             wrapped: LabError = ExportError(f"the export itself failed: {text}")
@@ -172,13 +178,13 @@ def _output_to(log: Path) -> Iterator[IO[str]]:
 def main(arguments: list[str]) -> int:
     """Run the job file; 0 if all programs were made, 1 if one failed, 2 for a bad job file."""
     if len(arguments) != 1:
-        print("usage: python -m bench.export_job JOB.json", file=sys.stderr)
+        sys.stderr.write("usage: python -m bench.export_job JOB.json\n")
         return 2
     path = Path(arguments[0])
     try:
         jobs = read_jobs(path)
     except InputError as error:
-        print(error, file=sys.stderr)
+        sys.stderr.write(f"{error}\n")
         return 2
     log = path.with_suffix(".log")
     with _output_to(log) as stream:

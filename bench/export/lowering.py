@@ -15,6 +15,7 @@ import torch
 from executorch.backends.cortex_m.edge_compile_config import cortex_m_edge_compile_config
 from executorch.backends.cortex_m.library import cmsis_nn
 from executorch.backends.cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
+from executorch.backends.cortex_m.quantizer.pattern_matcher import PatternMatcher
 from executorch.backends.cortex_m.quantizer.quantizer import CortexMQuantizer
 from executorch.backends.cortex_m.quantizer_reporter import QuantizerReporter
 from executorch.backends.cortex_m.target_config import CortexMTargetConfig
@@ -22,7 +23,6 @@ from executorch.exir import EdgeProgramManager, ExecutorchBackendConfig, to_edge
 from executorch.exir.capture._config import EdgeCompileConfig
 from executorch.exir.passes import MemoryPlanningPass
 from executorch.exir.passes.constant_prop_pass import constant_prop_pass
-from torch.export import ExportedProgram
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 from torchao.quantization.pt2e.quantizer import ComposableQuantizer
 
@@ -31,6 +31,8 @@ from bench.export.calibration import Ranges, watch_ranges
 from bench.model import first_line
 
 if TYPE_CHECKING:
+    from torch.export import ExportedProgram
+
     from bench.export.prepare import Prepared
 
 CPU_METHOD = "lab_cpu"
@@ -72,7 +74,8 @@ class ReportingQuantizer(CortexMQuantizer):  # type: ignore[misc]  # untyped bas
     def annotate(self, model: torch.fx.GraphModule) -> torch.fx.GraphModule:
         """Annotate as the base does, with a reporter that stays readable."""
         self.kept_report = QuantizerReporter(self.quantizers)
-        return ComposableQuantizer.annotate(self, model)
+        annotated: torch.fx.GraphModule = ComposableQuantizer.annotate(self, model)
+        return annotated
 
 
 class PlanWithImages(MemoryPlanningPass):  # type: ignore[misc]  # untyped base
@@ -144,21 +147,32 @@ def capture(prepared: Prepared, scheme: str) -> Captured:
     return Captured(program, scheme, rejections, matched, seen)
 
 
-def lower(captured: Captured, config: CortexMTargetConfig) -> ExportedProgram:
-    """Return the edge program lowered for one CMSIS-NN backend (all that the passes read of a target).
+def to_edge_dialect(captured: Captured) -> ExportedProgram:
+    """Return the program in ExecuTorch's edge dialect, the same for every target.
 
     Raises:
         ExportError: ExecuTorch refuses.
     """
-    edge_config = _edge_config(captured.scheme)
-    program = copy.deepcopy(captured.program)
-    edge = _step("lower the model", to_edge, program, compile_config=edge_config)
-    lowered = edge.exported_program()
+    config = _edge_config(captured.scheme)
+    edge = _step("lower the model", to_edge, captured.program, compile_config=config)
+    program: ExportedProgram = edge.exported_program()
     if captured.scheme == "fp32":
         # Else every inference would transpose the weights of each fully connected layer into RAM.
-        return _step("fold constants", constant_prop_pass, lowered)
-    manager = CortexMPassManager(lowered, target_config=config)
-    return _step("lower the model to CMSIS-NN operators", manager.transform)
+        program = _step("fold constants", constant_prop_pass, program)
+    return program
+
+
+def lower(edge: ExportedProgram, scheme: str, config: CortexMTargetConfig) -> ExportedProgram:
+    """Return the program lowered for one CMSIS-NN backend, which is all that the passes read of a target.
+
+    Raises:
+        ExportError: ExecuTorch refuses.
+    """
+    if scheme == "fp32":
+        return edge
+    manager = CortexMPassManager(copy.deepcopy(edge), target_config=config)
+    lowered: ExportedProgram = _step("lower the model to CMSIS-NN operators", manager.transform)
+    return lowered
 
 
 def emit(lowered: ExportedProgram, scheme: str, cpu: str) -> Emitted:
@@ -183,7 +197,8 @@ def _edge_config(scheme: str) -> EdgeCompileConfig:
 
 def _export(module: torch.nn.Module, example: tuple[torch.Tensor, ...]) -> ExportedProgram:
     with torch.no_grad():
-        return torch.export.export(module, example, strict=False)
+        program: ExportedProgram = torch.export.export(module, example, strict=False)
+    return program
 
 
 def _calibrate(module: torch.nn.Module, prepared: Prepared) -> None:
@@ -206,7 +221,7 @@ def _read_report(reporter: QuantizerReporter) -> tuple[dict[str, str], frozenset
         for pattern in report.accepted_patterns:
             matched.update(node.name for node in pattern.nodes)
         for rejected in report.rejected_patterns:
-            if rejected.rejection_reason == report._PREVIOUS_ANNOTATION_REJECT_REASON:
+            if rejected.rejection_reason == PatternMatcher.REJECT_PREVIOUSLY_ANNOTATED:
                 continue
             reason = rejected.rejection_reason.rstrip(".")
             if len(rejected.node_names) > 1:

@@ -14,7 +14,7 @@ from bench.model import ModelDefinition, first_line
 from bench.program import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 Inputs = tuple[torch.Tensor, ...]
 
@@ -54,24 +54,13 @@ def prepare(definition: ModelDefinition, samples: int | None) -> Prepared:
     """
     _check_dtypes(definition)
     findings = []
-    module = copy.deepcopy(definition.module)
-    if any(layer.training for layer in module.modules()):
+    if any(layer.training for layer in definition.module.modules()):
         findings.append(
             Finding("eval-mode", "", "The model came in training mode. It was put in eval mode.")
         )
-    module = module.eval().to(memory_format=torch.channels_last)
-    example = relayout(definition.example_inputs)
-    for index, (given, new) in enumerate(zip(definition.example_inputs, example, strict=True)):
-        if given.stride() != new.stride():
-            findings.append(
-                Finding(
-                    "input-relayout",
-                    f"input {index}",
-                    f"Its example came as strides {tuple(given.stride())}. The program takes it channels last "
-                    f"(NHWC in memory), so that convolutions need no copies.",
-                )
-            )
-    _check_forward(module, example)
+    layout, module, relaid = _lay_out(definition)
+    findings += relaid
+    example = layout(definition.example_inputs)
     if not definition.trained:
         findings.append(
             Finding(
@@ -81,9 +70,11 @@ def prepare(definition: ModelDefinition, samples: int | None) -> Prepared:
                 "No accuracy is claimed.",
             )
         )
-    calibration = tuple(relayout(inputs) for inputs in definition.calibration)
+    calibration = tuple(layout(inputs) for inputs in definition.calibration)
     if not calibration:
-        calibration = tuple(random_inputs(example, RANDOM_CALIBRATION, RANDOM_SEED))
+        calibration = tuple(
+            layout(inputs) for inputs in random_inputs(example, RANDOM_CALIBRATION, RANDOM_SEED)
+        )
         findings.append(
             Finding(
                 "random-calibration",
@@ -92,8 +83,50 @@ def prepare(definition: ModelDefinition, samples: int | None) -> Prepared:
                 f"(seed {RANDOM_SEED}) stand in: right for timing, not for accuracy.",
             )
         )
-    chosen, labels = _samples(definition, example, samples)
-    return Prepared(definition, module, example, calibration, chosen, labels, tuple(findings))
+    chosen, labels = _samples(definition, samples)
+    return Prepared(
+        definition,
+        module,
+        example,
+        calibration,
+        tuple(layout(inputs) for inputs in chosen),
+        labels,
+        tuple(findings),
+    )
+
+
+def _lay_out(
+    definition: ModelDefinition,
+) -> tuple[Callable[[Sequence[torch.Tensor]], Inputs], torch.nn.Module, list[Finding]]:
+    """Return how inputs are laid out, the module to match, and what to tell the user."""
+    given = definition.example_inputs
+    module = copy.deepcopy(definition.module).eval()
+    module = torch.nn.Module.to(module, memory_format=torch.channels_last)  # type: ignore[call-overload]  # not in its stubs
+    images = relayout(given)
+    try:
+        _check_forward(module, images)
+    except ExportError as error:
+        module = copy.deepcopy(definition.module).eval()
+        plain = as_given(given)
+        _check_forward(module, plain)  # a model that fails either way is the user's to mend
+        why = f"The model fails with images channels last: {error.what}. Its convolutions stay float. {error.hint}"
+        return as_given, module, [Finding("input-relayout", "inputs", why)]
+    findings = [
+        Finding(
+            "input-relayout",
+            f"input {index}",
+            f"Its example came as strides {tuple(old.stride())}. The program takes it channels last (NHWC in "
+            f"memory), so that convolutions need no copies.",
+        )
+        for index, (old, new) in enumerate(zip(given, images, strict=True))
+        if old.stride() != new.stride()
+    ]
+    return relayout, module, findings
+
+
+def as_given(inputs: Sequence[torch.Tensor]) -> Inputs:
+    """Return the inputs in the order of their dimensions."""
+    return tuple(x.detach().contiguous() for x in inputs)
 
 
 def relayout(inputs: Sequence[torch.Tensor]) -> Inputs:
@@ -119,7 +152,7 @@ def random_inputs(like: Inputs, count: int, seed: int) -> list[Inputs]:
             return x
         return torch.randn(x.shape, generator=generator, dtype=x.dtype)
 
-    return [relayout([draw(x) for x in like]) for _ in range(count)]
+    return [tuple(draw(x) for x in like) for _ in range(count)]
 
 
 def sha256_tensors(tensors: Sequence[torch.Tensor]) -> str:
@@ -132,9 +165,10 @@ def sha256_tensors(tensors: Sequence[torch.Tensor]) -> str:
 
 
 def _samples(
-    definition: ModelDefinition, example: Inputs, count: int | None
+    definition: ModelDefinition, count: int | None
 ) -> tuple[tuple[Inputs, ...], tuple[int, ...]]:
-    tests = [relayout(inputs) for inputs in definition.test_inputs] or [example]
+    example = tuple(definition.example_inputs)
+    tests = [tuple(inputs) for inputs in definition.test_inputs] or [example]
     labels = tuple(int(label) for label in definition.labels)
     if count is None:
         count = len(tests) if labels else 1

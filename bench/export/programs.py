@@ -5,15 +5,19 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import struct
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import torch
-
 from bench.errors import ExportError, InputError, LabError
 from bench.export.calibration import degenerate_findings
-from bench.export.lowering import CPU_METHOD, capture, emit, lower, target_config
+from bench.export.lowering import (
+    CPU_METHOD,
+    capture,
+    emit,
+    lower,
+    target_config,
+    to_edge_dialect,
+)
 from bench.export.oracle import (
     HostReference,
     float_reference,
@@ -86,6 +90,7 @@ def export_programs(
         raise InputError(f"there is no scheme {scheme!r}", hint=f"known: {', '.join(SCHEMES)}")
     prepared = prepare(definition, samples)
     captured = capture(prepared, scheme)
+    edge = to_edge_dialect(captured)
     common = _Common(name, scheme, model_sha256, prepared, captured)
     lowered: dict[cmsis_nn.Backend, _Lowered] = {}
     references: dict[str, HostReference] = {}
@@ -94,7 +99,7 @@ def export_programs(
         try:
             config = target_config(cpu)
             if config.backend not in lowered:
-                program = lower(captured, config)
+                program = lower(edge, scheme, config)
                 lowered[config.backend] = _Lowered(program, graph_identity(program))
             of_backend = lowered[config.backend]
             emitted = emit(of_backend.program, scheme, cpu)

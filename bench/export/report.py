@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 from executorch.exir._serialize import _deserialize_pte_binary
 from executorch.exir.schema import KernelCall
+from torch._ops import OpOverload
 
 from bench.errors import ExportError
 from bench.export.calibration import layer_of
 from bench.export.lowering import TAG
+from bench.export.macs import count_macs, shape_of, value_of
 from bench.program import Finding, OperatorInfo, TensorInfo
 
 if TYPE_CHECKING:
@@ -57,10 +59,6 @@ LAYOUT = (
         "pad",
     ),
 )
-CONV_WEIGHT_OHWI = ("quantized_conv2d", "quantized_conv2d_nhwc")
-CONV_WEIGHT_IHWO = ("quantized_depthwise_conv2d", "quantized_depthwise_conv2d_nhwc")
-CONV_TRANSPOSED = ("quantized_transpose_conv2d", "quantized_transpose_conv2d_nhwc")
-
 # What helps where the quantizer leaves an operator of ATen float; the quantizer's own reason comes first.
 ADVICE = {
     "softmax": "Softmax is int8 only over the last dimension (over channels for images): permute before it.",
@@ -152,48 +150,11 @@ def find_plan(program: Program, method: str) -> ExecutionPlan:
     raise ExportError(f"the program has no method {method!r}, it has {names}")
 
 
-def count_macs(operator: str, node: torch.fx.Node) -> int:
-    """Return the multiply-accumulates of one operator per inference, from its shapes."""
-    name = operator.partition("::")[2].partition(".")[0]
-    if name in (*CONV_WEIGHT_OHWI, *CONV_WEIGHT_IHWO, *CONV_TRANSPOSED, "convolution"):
-        weight = _shape(node.args[1])
-        if name in CONV_WEIGHT_OHWI:
-            return math.prod(_shape(node)) * math.prod(weight[1:])
-        if name in CONV_WEIGHT_IHWO:
-            return math.prod(_shape(node)) * math.prod(weight[1:3])
-        if name in CONV_TRANSPOSED:
-            return math.prod(_shape(node.args[0])) * math.prod(weight[:3])
-        if node.args[6]:  # aten.convolution's `transposed`: weight is I x O/groups x kernel
-            return math.prod(_shape(node.args[0])) * math.prod(weight[1:])
-        return math.prod(_shape(node)) * math.prod(weight[1:])
-    if name in ("quantized_linear", "linear"):
-        return math.prod(_shape(node)) * _shape(node.args[1])[-1]
-    if name == "addmm":
-        return math.prod(_shape(node)) * _shape(node.args[1])[-1]
-    if name in ("mm", "bmm", "quantized_batch_matmul"):
-        return math.prod(_shape(node)) * _shape(node.args[0])[-1]
-    return 0
-
-
-def _shape(node: Any) -> tuple[int, ...]:
-    return tuple(int(d) for d in _value(node).shape)
-
-
-def _value(node: Any) -> Any:
-    for key in ("val", "spec"):
-        value = node.meta.get(key)
-        if isinstance(value, tuple | list):
-            value = value[0]
-        if value is not None:
-            return value
-    raise ExportError(f"node {node.name} has no shape")
-
-
 def _nodes_of_instructions(
     plan: ExecutionPlan, graph: torch.fx.Graph
 ) -> list[tuple[str, torch.fx.Node]]:
     """Pair each instruction with its node: both are in order of execution."""
-    nodes = iter(n for n in graph.nodes if isinstance(n.target, torch._ops.OpOverload))
+    nodes = iter(n for n in graph.nodes if isinstance(n.target, OpOverload))
     pairs = []
     for instruction in plan.chains[0].instructions:
         call = instruction.instr_args
@@ -204,15 +165,10 @@ def _nodes_of_instructions(
             )
         operator = plan.operators[call.op_index]
         name = f"{operator.name}.{operator.overload}" if operator.overload else operator.name
-        for node in nodes:
-            overload = node.target._overloadname
-            if f"{node.target._schema.name}.{overload}" == name or (
-                overload == "default" and node.target._schema.name == name
-            ):
-                pairs.append((name, node))
-                break
-        else:
+        node = next((n for n in nodes if n.target.name() == name), None)
+        if node is None:
             raise ExportError(f"instruction {name} is not in the graph")
+        pairs.append((name, node))
     return pairs
 
 
@@ -238,7 +194,7 @@ def _kind(operator: str, node: torch.fx.Node) -> str:
         return "boundary"
     if name in LAYOUT:
         return "layout"
-    return "int8" if _value(node).dtype == torch.int8 else "float"
+    return "int8" if value_of(node).dtype == torch.int8 else "float"
 
 
 def _float_findings(
@@ -281,14 +237,14 @@ def _layout_findings(
     for info, (_, node) in zip(operators, nodes, strict=True):
         if info.kind != "layout":
             continue
-        value = _value(node)
-        nbytes = math.prod(_shape(node)) * value.dtype.itemsize
+        value = value_of(node)
+        nbytes = math.prod(shape_of(node)) * value.dtype.itemsize
         why = ""
         source = node.args[0]
         if info.operator.startswith(("dim_order_ops::_clone", "cortex_m::pad")) and isinstance(
             source, torch.fx.Node
         ):
-            before = _value(source)
+            before = value_of(source)
             if tuple(before.shape) == tuple(value.shape) and before.stride() == value.stride():
                 why = (
                     " It changes nothing: what it comes from (a dropout, an empty padding) can go."

@@ -6,6 +6,8 @@ outputs; batch norm and ReLU after each but the last.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import torch
 from torch import nn
 
@@ -19,7 +21,7 @@ WIDTHS = (640, 128, 128, 128, 128, 8, 128, 128, 128, 128)
 def network() -> nn.Sequential:
     """Return the ten fully connected layers."""
     layers: list[nn.Module] = []
-    for inputs, outputs in zip(WIDTHS, WIDTHS[1:], strict=False):
+    for inputs, outputs in pairwise(WIDTHS):
         layers += [nn.Linear(inputs, outputs), nn.BatchNorm1d(outputs), nn.ReLU()]
     return nn.Sequential(*layers, nn.Linear(WIDTHS[-1], WIDTHS[0]))
 

@@ -47,7 +47,9 @@ class DsCnn(nn.Module):
 
     def forward(self, frames: torch.Tensor) -> torch.Tensor:
         """Return the logits."""
-        return self.classifier(torch.flatten(self.pool(self.blocks(self.stem(frames))), 1))
+        features = self.blocks(self.stem(frames))
+        logits: torch.Tensor = self.classifier(torch.flatten(self.pool(features), 1))
+        return logits
 
 
 def build() -> ModelDefinition:

@@ -52,7 +52,9 @@ class MobileNetV1(nn.Module):
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
         """Return the logits."""
-        return self.classifier(torch.flatten(self.pool(self.blocks(self.stem(images))), 1))
+        features = self.blocks(self.stem(images))
+        logits: torch.Tensor = self.classifier(torch.flatten(self.pool(features), 1))
+        return logits
 
 
 def build() -> ModelDefinition:

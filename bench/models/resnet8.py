@@ -34,7 +34,8 @@ class Residual(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Return the activated sum of body and shortcut."""
-        return self.relu(self.body(x) + self.shortcut(x))
+        total: torch.Tensor = self.relu(self.body(x) + self.shortcut(x))
+        return total
 
 
 class ResNet8(nn.Module):
@@ -51,7 +52,9 @@ class ResNet8(nn.Module):
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
         """Return the logits."""
-        return self.classifier(torch.flatten(self.pool(self.stages(self.stem(images))), 1))
+        features = self.stages(self.stem(images))
+        logits: torch.Tensor = self.classifier(torch.flatten(self.pool(features), 1))
+        return logits
 
 
 def build() -> ModelDefinition:
