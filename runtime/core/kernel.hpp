@@ -38,7 +38,9 @@ const Kernel* find_kernel(std::string_view name, std::string_view overload);
 #define RT_KERNEL_JOIN_(a, b) a##b
 #define RT_KERNEL_JOIN(a, b) RT_KERNEL_JOIN_(a, b)
 
-// Registers a kernel: a constant entry in the section `rt_kernels`, which linker scripts KEEP.
-#define RT_KERNEL(name, prepare, run)                                                           \
-  [[gnu::section("rt_kernels"), gnu::used]] static constinit const ::rt::Kernel RT_KERNEL_JOIN( \
-      rt_kernel_, __COUNTER__) = {name, prepare, run}
+// Registers a kernel: a constant entry in the section `rt_kernels`, which linker scripts KEEP. The
+// alignment is given because compilers align larger objects more, which would leave gaps.
+#define RT_KERNEL(name, prepare, run)                   \
+  [[gnu::section("rt_kernels"), gnu::used]] alignas(    \
+      ::rt::Kernel) static constinit const ::rt::Kernel \
+  RT_KERNEL_JOIN(rt_kernel_, __COUNTER__) = {name, prepare, run}

@@ -246,7 +246,9 @@ Error Plan::tensor(const fb::Tensor& table, Tensor& shape, TensorPlace& place) c
       return Error::kTensorMisaligned;
     }
   }
-  shape = Tensor(type, sizes, dim_order.data(), numel, nullptr, place.constant != nullptr);
+  // Never written: no kernel takes a constant tensor as its out argument (Args::match).
+  shape = Tensor(type, sizes, dim_order.data(), numel, const_cast<std::byte*>(place.constant),
+                 place.constant != nullptr);
   return Error::kOk;
 }
 

@@ -1,0 +1,62 @@
+// cortex_m::quantize_per_tensor: float to int8.
+
+#include <bit>
+
+#include "runtime/core/kernel.hpp"
+#include "runtime/kernels/checks.hpp"
+
+namespace rt::kernels {
+namespace {
+
+enum Argument : uint32_t { kInput, kScale, kZeroPoint, kMin, kMax, kType, kOut };
+
+Error prepare(Args& args, Needs&) {
+  RT_TRY(args.match("tsiiiio="));
+  RT_TRY(expect_type(args, {kInput}, ScalarType::kFloat));
+  RT_TRY(expect_type(args, {kOut}, ScalarType::kChar));
+  RT_TRY(expect_zero_point(args, kZeroPoint));
+  RT_TRY(expect_activation(args, kMin, kMax));
+  const double scale = args.number(kScale);
+  if (!(scale > 0.0)) return args.refuse(kScale, Error::kArgumentValue);
+  const auto type = static_cast<int32_t>(ScalarType::kChar);
+  if (args.integer(kType) != type) return args.refuse(kType, Error::kArgumentScalarType);
+  return same_layout(args.tensor(kInput), args.tensor(kOut))
+             ? Error::kOk
+             : args.refuse(kOut, Error::kArgumentLayout);
+}
+
+// @return `value` rounded to nearest, ties to even, as rintf does; needs |value| < 2^22 or NaN.
+//
+// Adding 1.5 * 2^23 leaves the integer in the low bits of the sum, rounded by the addition itself.
+// The library's rintf costs 5 % of MobileNetV1 on cores whose FPU has no rounding instruction.
+int32_t round_to_even(float value) {
+  constexpr float kMagic = 12582912.0F;
+  return std::bit_cast<int32_t>(value + kMagic) - std::bit_cast<int32_t>(kMagic);
+}
+
+Error run(const Args& args, std::span<std::byte>) {
+  const Tensor& input = args.tensor(kInput);
+  // quantized_decomposed::quantize_per_tensor multiplies by the inverse, made in double.
+  const auto inverse = static_cast<float>(1.0 / args.number(kScale));
+  const int32_t zero_point = args.integer(kZeroPoint);
+  const int32_t low = args.integer(kMin);
+  const int32_t high = args.integer(kMax);
+  // Beyond these the result is clamped whatever the zero point is.
+  constexpr float kFar = 1024.0F;
+
+  const float* in = input.as<float>();
+  int8_t* out = args.tensor(kOut).as<int8_t>();
+  for (uint32_t i = 0; i < input.numel(); ++i) {
+    float scaled = in[i] * inverse;
+    if (scaled > kFar) scaled = kFar;
+    if (scaled < -kFar) scaled = -kFar;
+    out[i] = static_cast<int8_t>(clamp(round_to_even(scaled) + zero_point, low, high));
+  }
+  return Error::kOk;
+}
+
+}  // namespace
+
+RT_KERNEL("cortex_m::quantize_per_tensor.out", prepare, run);
+
+}  // namespace rt::kernels

@@ -1,0 +1,190 @@
+// Runs .pte programs on the host for the tests. Every buffer is a heap block of its exact size, so
+// that AddressSanitizer sees the first byte read or written outside.
+//
+//   runner run PTE METHOD ARENA_BYTES ARENA_SKEW PTE_SKEW OUT [IN...]   ARENA_BYTES -1: what is
+//   needed runner truncate PTE COUNT        loads COUNT prefixes of the program, evenly spaced
+//   runner flip PTE STEP SEED        loads, and runs, copies with every STEP-th byte changed
+//
+// Facts come out as `key value` lines, mutations as `error count` lines.
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/exec/method.hpp"
+
+namespace {
+
+constexpr size_t kAlignment = 16;
+
+// `bytes` bytes that start `skew` after a multiple of 16.
+class Block {
+ public:
+  Block(size_t bytes, size_t skew) : bytes_(bytes), skew_(skew) {
+    void* start = nullptr;
+    if (posix_memalign(&start, kAlignment, bytes + skew) != 0) std::abort();
+    start_.reset(static_cast<std::byte*>(start));
+    std::memset(start, 0xA5, bytes + skew);
+  }
+  std::span<std::byte> span() { return {start_.get() + skew_, bytes_}; }
+
+ private:
+  struct Free {
+    void operator()(std::byte* start) const { std::free(start); }
+  };
+  size_t bytes_, skew_;
+  std::unique_ptr<std::byte, Free> start_;
+};
+
+std::vector<char> read_file(const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    std::fprintf(stderr, "cannot read %s\n", path);
+    std::exit(2);
+  }
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void print_failure(const rt::Failure& why) {
+  std::printf("error %s\n", rt::error_name(why.error));
+  std::printf("instruction %d\nvalue %d\n", why.instruction, why.value);
+  if (why.operator_name != nullptr) {
+    std::printf("operator %.*s.%.*s\n", static_cast<int>(why.operator_name_bytes),
+                why.operator_name, static_cast<int>(why.operator_overload_bytes),
+                why.operator_overload);
+  }
+  std::printf("have %u\nneed %u\n", why.have_bytes, why.need_bytes);
+}
+
+// Loads with the arena that the program asks for.
+rt::Error load_with_need(std::span<const std::byte> pte, std::string_view method, size_t skew,
+                         std::unique_ptr<Block>& arena, rt::Method& out, rt::Failure& why) {
+  arena = std::make_unique<Block>(0, skew);
+  rt::Error error = rt::Method::load(pte, method, arena->span(), out, why);
+  for (int i = 0; i < 2 && error == rt::Error::kArenaTooSmall; ++i) {
+    if (why.need_bytes > size_t{64} << 20) break;  // a changed size; the host has no need to try
+    arena = std::make_unique<Block>(why.need_bytes, skew);
+    error = rt::Method::load(pte, method, arena->span(), out, why);
+  }
+  return error;
+}
+
+int run(int argc, char** argv) {
+  if (argc < 8) return 2;
+  const std::vector<char> file = read_file(argv[2]);
+  const long arena_bytes = std::atol(argv[4]);
+  const auto arena_skew = static_cast<size_t>(std::atol(argv[5]));
+  Block pte(file.size(), static_cast<size_t>(std::atol(argv[6])));
+  std::memcpy(pte.span().data(), file.data(), file.size());
+
+  std::unique_ptr<Block> arena;
+  rt::Method method;
+  rt::Failure why;
+  rt::Error error;
+  if (arena_bytes < 0) {
+    error = load_with_need(pte.span(), argv[3], arena_skew, arena, method, why);
+  } else {
+    arena = std::make_unique<Block>(static_cast<size_t>(arena_bytes), arena_skew);
+    error = rt::Method::load(pte.span(), argv[3], arena->span(), method, why);
+  }
+  if (error != rt::Error::kOk) {
+    print_failure(why);
+    return 1;
+  }
+  const rt::MemoryUse use = method.memory();
+  std::printf("planned %u\nmethod %u\ntemporary %u\narena %u\nneeded %u\n", use.planned_bytes,
+              use.method_bytes, use.temporary_bytes, use.arena_bytes, use.needed_bytes);
+  std::printf("instructions %u\ninputs %u\noutputs %u\n", method.instruction_count(),
+              method.input_count(), method.output_count());
+  for (int i = 8; i < argc; ++i) {
+    const std::vector<char> input = read_file(argv[i]);
+    rt::Tensor& tensor = method.input(static_cast<uint32_t>(i - 8));
+    if (input.size() != tensor.nbytes()) {
+      std::fprintf(stderr, "input %d has %zu bytes, want %u\n", i - 8, input.size(),
+                   tensor.nbytes());
+      return 2;
+    }
+    std::memcpy(tensor.data(), input.data(), input.size());
+  }
+  rt::InstructionHook hook = {
+      [](void*, uint32_t i) { std::printf("before %u\n", i); },
+      [](void*, uint32_t i) { std::printf("after %u\n", i); },
+      nullptr,
+  };
+  if (method.execute(why, &hook) != rt::Error::kOk) {
+    print_failure(why);
+    return 1;
+  }
+  std::ofstream out(argv[7], std::ios::binary);
+  for (uint32_t i = 0; i < method.output_count(); ++i) {
+    const rt::Tensor& tensor = method.output(i);
+    out.write(reinterpret_cast<const char*>(tensor.data()), tensor.nbytes());
+  }
+  return 0;
+}
+
+// Loads a damaged program, and runs it if it still loads.
+const char* attempt(std::span<const std::byte> pte) {
+  std::unique_ptr<Block> arena;
+  rt::Method method;
+  rt::Failure why;
+  if (load_with_need(pte, "forward", 0, arena, method, why) != rt::Error::kOk) {
+    return rt::error_name(why.error);
+  }
+  for (uint32_t i = 0; i < method.input_count(); ++i) {
+    std::memset(method.input(i).data(), 0x11, method.input(i).nbytes());
+  }
+  const rt::Error error = method.execute(why);
+  return error == rt::Error::kOk ? "ok" : rt::error_name(error);
+}
+
+void print_counts(const std::map<std::string, int>& counts) {
+  for (const auto& [name, count] : counts) std::printf("%s %d\n", name.c_str(), count);
+}
+
+int truncate(char** argv) {
+  const std::vector<char> file = read_file(argv[2]);
+  const auto count = static_cast<size_t>(std::atol(argv[3]));
+  std::map<std::string, int> counts;
+  for (size_t i = 0; i < count; ++i) {
+    Block pte(file.size() * i / count, 0);
+    std::memcpy(pte.span().data(), file.data(), pte.span().size());
+    ++counts[attempt(pte.span())];
+  }
+  print_counts(counts);
+  return 0;
+}
+
+int flip(char** argv) {
+  const std::vector<char> file = read_file(argv[2]);
+  const auto step = static_cast<size_t>(std::atol(argv[3]));
+  auto random = static_cast<uint32_t>(std::atol(argv[4]));
+  std::map<std::string, int> counts;
+  Block pte(file.size(), 0);
+  for (size_t at = random % step; at < file.size(); at += step) {
+    std::memcpy(pte.span().data(), file.data(), file.size());
+    random = random * 1664525U + 1013904223U;  // Numerical Recipes' generator
+    const auto change = static_cast<unsigned char>(random >> 24 | 1U);
+    pte.span()[at] ^= std::byte{change};
+    ++counts[attempt(pte.span())];
+  }
+  print_counts(counts);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string mode = argc > 1 ? argv[1] : "";
+  if (mode == "run") return run(argc, argv);
+  if (mode == "truncate" && argc == 4) return truncate(argv);
+  if (mode == "flip" && argc == 5) return flip(argv);
+  std::fprintf(stderr, "usage: see the top of runner.cpp\n");
+  return 2;
+}
