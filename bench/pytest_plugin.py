@@ -143,9 +143,9 @@ def bench_session(request: pytest.FixtureRequest) -> _Session:
 
     config = request.config
     session = config.stash[_SESSION]
-    wanted = {
+    wanted = [
         item.callspec.params["case"] for item in request.session.items if hasattr(item, "callspec")
-    }
+    ]
     cases = [case for case in session.cases if case in wanted]
     session.programs = pipeline.ensure_programs(
         cases, config.getoption("samples"), lambda t: _say(config, t)
@@ -154,6 +154,15 @@ def bench_session(request: pytest.FixtureRequest) -> _Session:
         [case.board for case in cases], lambda t: _say(config, t)
     )
     return session
+
+
+def _add_properties(node: pytest.Item, record: Record) -> None:
+    """Give the measures to pytest's own JUnit XML."""
+    node.user_properties.append(("run_id", record.run_id))
+    node.user_properties.append(("status", record.status.value))
+    for measure in record.measures:
+        name = f"{measure.name} [{measure.unit}, {measure.evidence}]"
+        node.user_properties.append((name, measure.median))
 
 
 @pytest.fixture
@@ -184,6 +193,7 @@ def record(
         if root is not None:
             path = store.save(outcome.record, pipeline.attachments(outcome), root)
         bench_session.records.append((path, outcome.record))
+        _add_properties(request.node, outcome.record)
         yield outcome.record
         return
     except pipeline.RunFailedError as failure:

@@ -7,7 +7,6 @@ The order and the traps (guards, annotation, edge configuration) follow ExecuTor
 from __future__ import annotations
 
 import copy
-import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -38,8 +37,6 @@ if TYPE_CHECKING:
 CPU_METHOD = "lab_cpu"
 TAG = "lab_node"  # in node.meta["custom"], which every stage carries on
 FLOAT_EDGE_CONFIG = EdgeCompileConfig(_check_ir_validity=True)
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -129,14 +126,10 @@ def capture(prepared: Prepared, scheme: str) -> Captured:
         again = _step("export the model", _export, module, example)
         return Captured(again, scheme, {}, frozenset(), ())
     quantizer = ReportingQuantizer()
-    module = _step(
-        "annotate the model",
-        prepare_pt2e,
-        exported.module(
-            check_guards=False
-        ),  # its guard call is refused by the passes of prepare_pt2e
-        quantizer,
-    )
+    # With guards, prepare_pt2e's passes refuse the guard's call.
+    unguarded = exported.module(check_guards=False)
+    _number_paddings(unguarded)
+    module = _step("annotate the model", prepare_pt2e, unguarded, quantizer)
     ranges = watch_ranges(module)
     _step("calibrate the model", _calibrate, module, prepared)
     seen = ranges.close()
@@ -207,6 +200,25 @@ def _calibrate(module: torch.nn.Module, prepared: Prepared) -> None:
             module(*inputs)
 
 
+def _number_paddings(module: torch.fx.GraphModule) -> None:
+    """Write padding='same' and 'valid' as numbers where that is exact: the quantizer has no pattern for names."""
+    names = ("input", "weight", "bias", "stride", "padding", "dilation", "groups")
+    for node in module.graph.nodes:
+        if node.target != torch.ops.aten.conv2d.padding:
+            continue
+        given = dict(zip(names, (None, None, None, [1, 1], "valid", [1, 1], 1), strict=True))
+        given |= {**dict(zip(names, node.args, strict=False)), **node.kwargs}
+        sides = [
+            d * (k - 1) if given["padding"] == "same" else 0
+            for k, d in zip(given["weight"].meta["val"].shape[2:], given["dilation"], strict=True)
+        ]
+        if all(side % 2 == 0 for side in sides):
+            given["padding"] = [side // 2 for side in sides]
+            node.target = torch.ops.aten.conv2d.default
+            node.args, node.kwargs = tuple(given[name] for name in names), {}
+    module.recompile()
+
+
 def _tag(module: torch.fx.GraphModule) -> None:
     """Write each node's name where the later stages keep it, to find its reasons and layer again."""
     for node in module.graph.nodes:
@@ -250,7 +262,10 @@ def _step(what: str, function: Any, *args: Any, **kwargs: Any) -> Any:
     except Exception as error:
         text = f"{type(error).__name__}: {error}"
         hint = next((h for words, h in HINTS if any(w in text for w in words)), "")
-        log.debug("cannot %s", what, exc_info=True)
-        raise ExportError(
-            f"cannot {what}: {type(error).__name__}: {first_line(error)}", hint=hint
-        ) from error
+        reason = f"{type(error).__name__}: {first_line(error)}"
+        root: BaseException = error
+        while root.__cause__ is not None:
+            root = root.__cause__
+        if root is not error:
+            reason += f": {first_line(root)}"
+        raise ExportError(f"cannot {what}: {reason}", hint=hint) from error

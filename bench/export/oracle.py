@@ -11,6 +11,7 @@ import torch
 from executorch.exir.dialects._ops import ops as exir_ops
 from torch.export.graph_signature import InputKind, OutputKind
 
+from bench.export.calibration import layer_of
 from bench.model import first_line
 from bench.program import Finding, Oracle, TensorInfo
 
@@ -96,7 +97,12 @@ class CorrectedInterpreter(torch.fx.Interpreter):
         except NoReferenceError:
             raise
         except Exception as error:
-            raise NoReferenceError(n.name, first_line(error)) from error
+            reason = first_line(error).partition("  (Could this error message")[0].rstrip(".")
+            operator = getattr(getattr(n.target, "_op", None), "name", lambda: n.name)()
+            where = layer_of(n)
+            raise NoReferenceError(
+                f"{where} ({operator})" if where else operator, reason
+            ) from error
 
 
 def host_reference(

@@ -5,9 +5,10 @@ from __future__ import annotations
 import copy
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from bench.errors import ExportError, ModelSourceError
 from bench.model import ModelDefinition, first_line
@@ -100,17 +101,21 @@ def _lay_out(
 ) -> tuple[Callable[[Sequence[torch.Tensor]], Inputs], torch.nn.Module, list[Finding]]:
     """Return how inputs are laid out, the module to match, and what to tell the user."""
     given = definition.example_inputs
-    module = copy.deepcopy(definition.module).eval()
-    module = torch.nn.Module.to(module, memory_format=torch.channels_last)  # type: ignore[call-overload]  # not in its stubs
+    plain = copy.deepcopy(definition.module).eval()
+    spatial = _check_forward(plain, as_given(given))
+    if not spatial:  # nothing that prefers channels last: rank 4 may be attention heads
+        return as_given, plain, []
+    module = copy.deepcopy(plain)
+    module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # not in its stubs
     images = relayout(given)
     try:
         _check_forward(module, images)
     except ExportError as error:
-        module = copy.deepcopy(definition.module).eval()
-        plain = as_given(given)
-        _check_forward(module, plain)  # a model that fails either way is the user's to mend
-        why = f"The model fails with images channels last: {error.what}. Its convolutions stay float. {error.hint}"
-        return as_given, module, [Finding("input-relayout", "inputs", why)]
+        why = (
+            f"The model works, but not with images channels last ({error.what}), so its convolutions stay float. "
+            f"Use .reshape() or .flatten() in place of .view()."
+        )
+        return as_given, plain, [Finding("input-relayout", "inputs", why)]
     findings = [
         Finding(
             "input-relayout",
@@ -192,22 +197,38 @@ def _check_dtypes(definition: ModelDefinition) -> None:
             raise ModelSourceError(f"{name} is on {tensor.device}", hint="move it: model.cpu()")
 
 
-def _check_forward(module: torch.nn.Module, inputs: Inputs) -> None:
+class _SpatialOperators(TorchDispatchMode):  # type: ignore[no-untyped-call]  # untyped base
+    """Sees whether convolutions or pools run on rank 4 tensors."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.seen: bool = False
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        name = str(func)
+        if ("conv" in name or "pool2d" in name) and args and args[0].dim() == 4:
+            self.seen = True
+        return func(*args, **(kwargs or {}))
+
+
+def _check_forward(module: torch.nn.Module, inputs: Inputs) -> bool:
+    """Run the model once; return whether it has convolutions or pools on images."""
     try:
-        with torch.no_grad():
+        with torch.no_grad(), _SpatialOperators() as operators:
             output = module(*inputs)
     except Exception as error:
-        hint = "call the model with its example inputs yourself"
-        if "view size is not compatible" in str(error):
-            hint = "use .reshape() or .flatten() in place of .view(): images are channels last in memory"
         raise ExportError(
-            f"the model fails on its own example inputs: {first_line(error)}", hint=hint
+            f"the model fails on its own example inputs: {first_line(error)}",
+            hint="call the model with its example inputs yourself",
         ) from error
     outputs = output if isinstance(output, tuple | list) else (output,)
     for value in outputs:
         if not isinstance(value, torch.Tensor):
+            inner = f" with a {type(value).__name__}" if outputs is output else ""
             raise ExportError(
-                f"forward returns a {type(output).__name__}"
-                + (f" with a {type(value).__name__}" if outputs is output else ""),
+                f"forward returns a {type(output).__name__}{inner}",
                 hint="return a tensor or a tuple of tensors: wrap the model in a module that picks them",
             )
+    return operators.seen

@@ -59,11 +59,14 @@ LAYOUT = (
         "pad",
     ),
 )
+# Copies that may have nothing to do.
+IDENTITIES = ("dim_order_ops::_clone_dim_order.out", "cortex_m::pad.out")
+
 # What helps where the quantizer leaves an operator of ATen float; the quantizer's own reason comes first.
 ADVICE = {
     "softmax": "Softmax is int8 only over the last dimension (over channels for images): permute before it.",
     "conv2d": "int8 convolutions need channels-last activations.",
-    "pad": "padding='same' with an even kernel becomes an own pad: use nn.ZeroPad2d and padding=0.",
+    "conv2d.padding": "padding='same' of an even kernel has no CMSIS-NN form: use nn.ZeroPad2d before padding=0.",
     "mul": "Constants and broadcast operands stay float: fold a constant factor into the layer before it.",
     "add": "Constants and broadcast operands stay float: fold a constant offset into a bias.",
     "sub": "Constants and broadcast operands stay float: fold a constant offset into a bias.",
@@ -124,6 +127,7 @@ def read_facts(emitted: Emitted, captured: Captured, lowered: ExportedProgram) -
     findings: list[Finding] = []
     if captured.scheme == "int8":
         findings += _float_findings(nodes, operators, captured)
+        findings += _portable_findings(operators)
     findings += _layout_findings(nodes, operators)
     return Facts(
         method=plan.name,
@@ -206,12 +210,15 @@ def _float_findings(
         if info.kind == "float":
             tag = str(node.meta.get("custom", {}).get(TAG, node.name))
             origins.setdefault(tag, []).append(info.index)
-    sources = {n.meta.get("custom", {}).get(TAG): n for n in captured.program.graph.nodes}
+    sources: dict[str, torch.fx.Node] = {}
+    for node in captured.program.graph.nodes:
+        sources.setdefault(node.meta.get("custom", {}).get(TAG, ""), node)
     findings = []
     for tag, indices in origins.items():
         source = sources.get(tag)
         target = str(getattr(source, "target", "")) or operators[indices[0]].operator
-        aten = target.removeprefix("aten.").partition(".")[0]
+        aten = target.removeprefix("aten.")
+        advice = ADVICE.get(aten) or ADVICE.get(aten.partition(".")[0], "")
         if tag in captured.rejections:
             reason = f"The quantizer: {captured.rejections[tag]}"
         elif tag in captured.matched:
@@ -224,7 +231,7 @@ def _float_findings(
             Finding(
                 "float-node",
                 f"{layer} ({tag})" if layer else tag,
-                f"{reason}. It runs as {', '.join(names)}. {ADVICE.get(aten, '')}".rstrip(),
+                f"{reason}. It runs as {', '.join(names)}. {advice}".rstrip(),
             )
         )
     return findings
@@ -233,30 +240,41 @@ def _float_findings(
 def _layout_findings(
     nodes: list[tuple[str, torch.fx.Node]], operators: Sequence[OperatorInfo]
 ) -> list[Finding]:
-    findings = []
+    """Return one finding for each operator of a layer that only moves data."""
+    moved: dict[tuple[str, str], list[int]] = {}
+    idle: set[tuple[str, str]] = set()
     for info, (_, node) in zip(operators, nodes, strict=True):
         if info.kind != "layout":
             continue
+        key = (info.layer or node.name.removesuffix("_default"), info.operator)
         value = value_of(node)
-        nbytes = math.prod(shape_of(node)) * value.dtype.itemsize
-        why = ""
+        moved.setdefault(key, []).append(math.prod(shape_of(node)) * value.dtype.itemsize)
         source = node.args[0]
-        if info.operator.startswith(("dim_order_ops::_clone", "cortex_m::pad")) and isinstance(
-            source, torch.fx.Node
-        ):
+        if info.operator in IDENTITIES and isinstance(source, torch.fx.Node):
             before = value_of(source)
-            if tuple(before.shape) == tuple(value.shape) and before.stride() == value.stride():
-                why = (
-                    " It changes nothing: what it comes from (a dropout, an empty padding) can go."
-                )
-        findings.append(
-            Finding(
-                "layout-copy",
-                info.layer or node.name,
-                f"{info.operator} moves {nbytes:,} bytes an inference and computes nothing.{why}",
-            )
-        )
+            if before.shape == value.shape and before.stride() == value.stride():
+                idle.add(key)
+    findings = []
+    for (layer, operator), sizes in moved.items():
+        calls = f" in {len(sizes)} calls" if len(sizes) > 1 else ""
+        text = f"{operator} moves {sum(sizes):,} bytes an inference{calls} and computes nothing."
+        if (layer, operator) in idle:
+            text += " It changes nothing: drop the dropout or padding that it stands for."
+        findings.append(Finding("layout-copy", layer, text))
     return findings
+
+
+def _portable_findings(operators: Sequence[OperatorInfo]) -> list[Finding]:
+    """Return one finding for each int8 operator that CMSIS-NN does not run."""
+    return [
+        Finding(
+            "portable-node",
+            info.layer or info.operator,
+            f"{info.operator} works on int8 data with a plain kernel: CMSIS-NN does not take its form.",
+        )
+        for info in operators
+        if info.kind == "int8" and not info.operator.startswith("cortex_m::")
+    ]
 
 
 def _output_steps(lowered: ExportedProgram) -> tuple[float, ...]:
