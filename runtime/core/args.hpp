@@ -29,7 +29,7 @@ class Args {
       : values_(values), indices_(indices), count_(count) {}
 
   // Checks number and kinds of the arguments against a signature, one letter an argument:
-  //   t tensor      n tensor or None    o tensor to write, last but for `=`
+  //   t tensor      n tensor or None    o tensor to write
   //   i integer     b bool              d double   s number (double, integer or bool)
   //   l integers    m integers or None  j integer or None  u number or None
   //   = the same value as the argument before it (an out variant returns its out argument)
@@ -47,6 +47,11 @@ class Args {
   int32_t refused_value() const { return refused_ < 0 ? -1 : indices_[refused_]; }
 
   uint32_t count() const { return count_; }
+  // Whether the last argument is a tensor without elements: it is the one to write.
+  bool writes_nothing() const {
+    return count_ > 0 && kind(count_ - 1) == ValueKind::kTensor &&
+           slot(count_ - 1).tensor->numel() == 0;
+  }
   bool is_none(uint32_t i) const { return kind(i) == ValueKind::kNone; }
   Tensor& tensor(uint32_t i) const { return *slot(i).tensor; }
   const Tensor* optional_tensor(uint32_t i) const { return is_none(i) ? nullptr : slot(i).tensor; }

@@ -18,7 +18,8 @@ struct Needs {
 
 // Checks every argument once, when the method is loaded. May read constant tensors, never others.
 using PrepareFn = Error (*)(Args& args, Needs& needs);
-// Executes; trusts what `prepare` checked. Not called if the out argument has no elements.
+// Executes; trusts what `prepare` checked. Not called if the last argument, which is the tensor to
+// write unless there are several, has no elements.
 using RunFn = Error (*)(const Args& args, std::span<std::byte> temporary);
 
 struct Kernel {

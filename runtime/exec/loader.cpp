@@ -12,8 +12,9 @@ namespace {
 namespace fb = ::executorch_flatbuffer;
 
 constexpr uint64_t kAlignment = 16;
-// An omitted double in the file is 0.
+// What the file omits: a double of 0, a list of nothing.
 constexpr double kZero = 0.0;
+constexpr std::byte kEmptyList[sizeof(uint32_t)] = {};
 
 constexpr uint64_t align(uint64_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
@@ -187,8 +188,7 @@ Error Method::Loader::read_value(const fb::EValue& value, uint32_t i) {
     }
     case fb::KernelTypes::IntList: {
       const auto* items = value.val_as_IntList()->items();
-      if (items == nullptr) return Error::kProgramCorrupt;
-      slot.list = {reinterpret_cast<const std::byte*>(items)};
+      slot.list = {items == nullptr ? kEmptyList : reinterpret_cast<const std::byte*>(items)};
       kind = ValueKind::kIntList;
       break;
     }

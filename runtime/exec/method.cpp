@@ -21,10 +21,8 @@ Error Method::execute(Failure& why, const InstructionHook* hook) {
   for (uint32_t i = 0; i < count; ++i) {
     const pte::Instruction instruction = plan_.instruction(i);
     const Args args(values(), instruction.arguments, instruction.argument_count);
-    // `prepare` matched the last argument as the tensor to write.
-    const bool nothing_to_write = args.tensor(args.count() - 1).numel() == 0;
     if (hook != nullptr && hook->before != nullptr) hook->before(hook->context, i);
-    if (!nothing_to_write) {
+    if (!args.writes_nothing()) {
       why.error = kernels_[instruction.operator_index]->run(args, temporary_);
     }
     if (hook != nullptr && hook->after != nullptr) hook->after(hook->context, i);

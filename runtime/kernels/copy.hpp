@@ -24,16 +24,17 @@ void copy_elements(const Walk<2>& walk, const T* from, T* to) {
   });
 }
 
-inline void copy_elements(const Walk<2>& walk, const Tensor& from, Tensor& to, int32_t to_offset) {
+inline void copy_elements(const Walk<2>& walk, const Tensor& from, int32_t from_offset, Tensor& to,
+                          int32_t to_offset) {
   switch (element_bytes(to.type())) {
     case 1:
-      return copy_elements(walk, from.as<uint8_t>(), to.as<uint8_t>() + to_offset);
+      return copy_elements(walk, from.as<uint8_t>() + from_offset, to.as<uint8_t>() + to_offset);
     case 2:
-      return copy_elements(walk, from.as<uint16_t>(), to.as<uint16_t>() + to_offset);
+      return copy_elements(walk, from.as<uint16_t>() + from_offset, to.as<uint16_t>() + to_offset);
     case 4:
-      return copy_elements(walk, from.as<uint32_t>(), to.as<uint32_t>() + to_offset);
+      return copy_elements(walk, from.as<uint32_t>() + from_offset, to.as<uint32_t>() + to_offset);
     default:
-      return copy_elements(walk, from.as<uint64_t>(), to.as<uint64_t>() + to_offset);
+      return copy_elements(walk, from.as<uint64_t>() + from_offset, to.as<uint64_t>() + to_offset);
   }
 }
 
@@ -45,7 +46,7 @@ inline void copy_layout(const Tensor& from, Tensor& to) {
   for (const uint8_t dim : to.dim_order()) {
     walk.add(to.size(dim), {from_strides.of[dim], to_strides.of[dim]});
   }
-  copy_elements(walk, from, to, 0);
+  copy_elements(walk, from, 0, to, 0);
 }
 
 }  // namespace rt::kernels

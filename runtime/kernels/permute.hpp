@@ -41,7 +41,7 @@ inline void permute(const Args& args) {
     const uint32_t from = permuted_dim(permutation, dim, input.rank());
     walk.add(out.size(dim), {input_strides.of[from], out_strides.of[dim]});
   }
-  copy_elements(walk, input, out, 0);
+  copy_elements(walk, input, 0, out, 0);
 }
 
 }  // namespace rt::kernels

@@ -49,7 +49,7 @@ class Walk {
  private:
   bool continues(int32_t size, const int32_t (&stride)[kOperands]) const {
     for (uint32_t k = 0; k < kOperands; ++k) {
-      if (stride_[rank_ - 1][k] != stride[k] * size) return false;
+      if (stride_[rank_ - 1][k] != int64_t{stride[k]} * size) return false;
     }
     return true;
   }

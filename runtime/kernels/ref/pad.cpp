@@ -65,7 +65,7 @@ Error run(const Args& args, std::span<std::byte>) {
     walk.add(input.size(dim), {input_strides.of[dim], out_strides.of[dim]});
     begin += before[entry_of(input, dim)] * out_strides.of[dim];
   }
-  copy_elements(walk, input, out, begin);
+  copy_elements(walk, input, 0, out, begin);
   return Error::kOk;
 }
 
