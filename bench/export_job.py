@@ -18,10 +18,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import IO, Any
 
 from bench.cache import folder_atomically
-from bench.errors import ExportError, InputError, LabError
+from bench.errors import ExportError, InputError, LabError, ToolMissingError
 from bench.model import ModelDefinition, build_model, first_line, resolve_model, source_sha256
 
 THREADS = 2
@@ -93,20 +94,18 @@ class Progress:
 
 def run_jobs(jobs: list[Job], progress: Progress) -> None:
     """Export every job, each model built once."""
-    import torch  # noqa: PLC0415  after the output streams were redirected
-
-    torch.set_num_threads(THREADS)
     built: dict[str, ModelDefinition | LabError] = {}
     for job in jobs:
         started = time.monotonic()
         progress.say("start", job, "", 0.0)
         try:
+            exporter = _exporter()
             if job.model not in built:
                 built[job.model] = _build(job.model)
             definition = built[job.model]
             if isinstance(definition, LabError):
                 raise definition
-            _run(job, definition, progress, started)
+            _run(job, definition, exporter, progress, started)
         except LabError as error:
             seconds = time.monotonic() - started
             for cpu in job.folders:
@@ -123,16 +122,36 @@ def _build(text: str) -> ModelDefinition | LabError:
         return error
 
 
-def _run(job: Job, definition: ModelDefinition, progress: Progress, started: float) -> None:
-    from bench.export.programs import (  # noqa: PLC0415  brings executorch, 5 s
-        Failed,
-        export_programs,
-    )
+def _exporter() -> ModuleType:
+    """Import torch and executorch, which takes seconds, after the output streams were redirected.
 
+    Raises:
+        ToolMissingError: one of them, or what they need, is not installed.
+    """
+    try:
+        import torch  # noqa: PLC0415
+
+        from bench.export import programs  # noqa: PLC0415
+    except ImportError as error:
+        raise ToolMissingError(
+            f"the exporter cannot be imported: {first_line(error)}",
+            hint="it needs torch==2.13.0 and executorch[ethos-u]==1.5.1; executorch alone lacks the Cortex-M backend's tosa_serializer",
+        ) from error
+    torch.set_num_threads(THREADS)
+    return programs
+
+
+def _run(
+    job: Job,
+    definition: ModelDefinition,
+    exporter: ModuleType,
+    progress: Progress,
+    started: float,
+) -> None:
     source = resolve_model(job.model)
     if isinstance(source, Path):
         raise InputError("it is a program already", where=job.model)
-    programs = export_programs(
+    programs = exporter.export_programs(
         source.name,
         definition,
         scheme=job.scheme,
@@ -145,7 +164,7 @@ def _run(job: Job, definition: ModelDefinition, progress: Progress, started: flo
         for result in programs:
             seconds = time.monotonic() - started
             folder = left.pop(result.cpu)
-            if isinstance(result, Failed):
+            if isinstance(result, exporter.Failed):
                 progress.fail(job, result.cpu, seconds, result.error)
             else:
                 with folder_atomically(folder) as temporary:

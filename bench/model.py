@@ -73,6 +73,12 @@ def list_models() -> list[str]:
     return sorted(p.stem for p in ZOO.glob("*.py") if not p.name.startswith("_"))
 
 
+def summary(name: str) -> str:
+    """Return the first line of a zoo model's docstring."""
+    text = ast.get_docstring(ast.parse((ZOO / f"{name}.py").read_bytes())) or ""
+    return text.partition("\n")[0]
+
+
 def resolve_model(text: str) -> ModelSource | Path:
     """Return the model that `text` names: a name of the zoo, `file.py:function`, or a `.pte` file (as its path).
 
@@ -122,7 +128,7 @@ def build_model(source: ModelSource) -> ModelDefinition:
         )
     try:
         built = function()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ModelSourceError(
             f"{source.function}() raised {type(error).__name__}: {first_line(error)}", where=where
         ) from error
@@ -140,7 +146,7 @@ def _import_file(source: ModelSource) -> object:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ModelSourceError(
             f"importing it raised {type(error).__name__}: {first_line(error)}",
             where=str(source.path),

@@ -206,7 +206,9 @@ def _number_paddings(module: torch.fx.GraphModule) -> None:
     for node in module.graph.nodes:
         if node.target != torch.ops.aten.conv2d.padding:
             continue
-        given = dict(zip(names, (None, None, None, [1, 1], "valid", [1, 1], 1), strict=True))
+        given: dict[str, Any] = dict(
+            zip(names, (None, None, None, [1, 1], "valid", [1, 1], 1), strict=True)
+        )
         given |= {**dict(zip(names, node.args, strict=False)), **node.kwargs}
         sides = [
             d * (k - 1) if given["padding"] == "same" else 0

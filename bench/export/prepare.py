@@ -231,4 +231,4 @@ def _check_forward(module: torch.nn.Module, inputs: Inputs) -> bool:
                 f"forward returns a {type(output).__name__}{inner}",
                 hint="return a tensor or a tuple of tensors: wrap the model in a module that picks them",
             )
-    return operators.seen
+    return bool(operators.seen)

@@ -242,11 +242,13 @@ def _layout_findings(
 ) -> list[Finding]:
     """Return one finding for each operator of a layer that only moves data."""
     moved: dict[tuple[str, str], list[int]] = {}
+    first: dict[tuple[str, str], str] = {}
     idle: set[tuple[str, str]] = set()
     for info, (_, node) in zip(operators, nodes, strict=True):
         if info.kind != "layout":
             continue
-        key = (info.layer or node.name.removesuffix("_default"), info.operator)
+        key = (info.layer, info.operator)
+        first.setdefault(key, node.name)
         value = value_of(node)
         moved.setdefault(key, []).append(math.prod(shape_of(node)) * value.dtype.itemsize)
         source = node.args[0]
@@ -260,7 +262,7 @@ def _layout_findings(
         text = f"{operator} moves {sum(sizes):,} bytes an inference{calls} and computes nothing."
         if (layer, operator) in idle:
             text += " It changes nothing: drop the dropout or padding that it stands for."
-        findings.append(Finding("layout-copy", layer, text))
+        findings.append(Finding("layout-copy", layer or first[layer, operator], text))
     return findings
 
 

@@ -75,9 +75,7 @@ class PteReference:
         if name == "aten::as_strided_copy.out":
             return (torch.as_strided(given[0].contiguous(), *given[1:]),)
         function = getattr(packet, FUNCTIONAL.get(name, "default"))
-        keywords = {
-            a.name: v for a, v in zip(arguments, given, strict=False) if a.kwarg_only
-        }
+        keywords = {a.name: v for a, v in zip(arguments, given, strict=False) if a.kwarg_only}
         result = function(*given[: len(given) - len(keywords)], **keywords)
         return result if isinstance(result, tuple) else (result,)
 
