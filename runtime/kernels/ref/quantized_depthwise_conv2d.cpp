@@ -2,6 +2,7 @@
 // c / depth_multiplier.
 
 #include "runtime/kernels/int8_convolution.hpp"
+#include "runtime/kernels/reference.hpp"
 
 namespace rt::kernels {
 namespace {
@@ -77,6 +78,7 @@ Error run(const Args& args, std::span<std::byte>) {
 
 }  // namespace
 
-RT_KERNEL("cortex_m::quantized_depthwise_conv2d.out", prepare, run);
+RT_REFERENCE_KERNEL(quantized_depthwise_conv2d, "cortex_m::quantized_depthwise_conv2d.out", prepare,
+                    run);
 
 }  // namespace rt::kernels

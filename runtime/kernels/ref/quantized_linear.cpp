@@ -5,6 +5,7 @@
 
 #include "runtime/core/kernel.hpp"
 #include "runtime/kernels/checks.hpp"
+#include "runtime/kernels/reference.hpp"
 
 namespace rt::kernels {
 namespace {
@@ -110,6 +111,6 @@ Error run(const Args& args, std::span<std::byte>) {
 
 }  // namespace
 
-RT_KERNEL("cortex_m::quantized_linear.out", prepare, run);
+RT_REFERENCE_KERNEL(quantized_linear, "cortex_m::quantized_linear.out", prepare, run);
 
 }  // namespace rt::kernels

@@ -1,0 +1,31 @@
+#include "runtime/kernels/dsp/dot.hpp"
+
+namespace rt::kernels::dsp {
+namespace {
+
+// SSUB8 sets a flag for each byte that is not below; SEL picks by them.
+uint32_t clamp_word(uint32_t bytes, uint32_t low, uint32_t high) {
+  uint32_t unused = 0;
+  asm("ssub8 %1, %0, %2\n\t"
+      "sel %0, %0, %2\n\t"
+      "ssub8 %1, %3, %0\n\t"
+      "sel %0, %0, %3"
+      : "+r"(bytes), "=&r"(unused)
+      : "r"(low), "r"(high));
+  return bytes;
+}
+
+}  // namespace
+
+void clamp_bytes(int8_t* data, uint32_t count, int32_t low, int32_t high) {
+  if (low == -128 && high == 127) return;
+  const uint32_t lows = static_cast<uint8_t>(low) * 0x0101'0101U;
+  const uint32_t highs = static_cast<uint8_t>(high) * 0x0101'0101U;
+  for (; count >= 4; count -= 4, data += 4) {
+    const uint32_t bytes = clamp_word(load_word(data), lows, highs);
+    __builtin_memcpy(data, &bytes, sizeof bytes);
+  }
+  for (; count > 0; --count, ++data) *data = static_cast<int8_t>(clamp(*data, low, high));
+}
+
+}  // namespace rt::kernels::dsp
