@@ -69,7 +69,9 @@ Error Args::match_list(uint32_t i) {
     if (item < 0 || item >= static_cast<int64_t>(values_.count)) {
       return refuse(i, Error::kIndexOutOfRange);
     }
-    if (values_.kinds[item] != ValueKind::kInt) return refuse(i, Error::kArgumentKind);
+    const ValueKind kind = values_.kinds[item];
+    if (kind == ValueKind::kWideInt) return refuse(i, Error::kArgumentValue);
+    if (kind != ValueKind::kInt) return refuse(i, Error::kArgumentKind);
   }
   return Error::kOk;
 }

@@ -1,0 +1,45 @@
+"""Build the C++ side of a test folder with CMake, incrementally."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build" / "host-tests"
+TIMEOUT_S = 600
+
+
+def schema_folder() -> Path:
+    """Return executorch/schema of the installed wheel, without importing it."""
+    spec = importlib.util.find_spec("executorch")
+    assert spec is not None
+    assert spec.submodule_search_locations is not None
+    return Path(next(iter(spec.submodule_search_locations))) / "schema"
+
+
+def build(source: Path, name: str, *options: str) -> Path:
+    """Configure and build a CMake project.
+
+    Args:
+        source: folder with its CMakeLists.txt.
+        name: folder below build/host-tests.
+        options: further arguments of cmake.
+
+    Returns:
+        the build folder.
+
+    Raises:
+        AssertionError: it does not build, with the compiler's words.
+    """
+    folder = BUILD / name
+    configure = ["cmake", "-G", "Ninja", "-S", source, "-B", folder]
+    _run([*configure, f"-DEXECUTORCH_SCHEMA_DIR={schema_folder()}", *options])
+    _run(["ninja", "-C", folder, "-j", "2"])
+    return folder
+
+
+def _run(command: list[str | Path]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    assert done.returncode == 0, f"{command}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
