@@ -202,6 +202,165 @@ class RecordError(LabError):
     blame = Blame.BENCH
 
 
+class SiteFileError(LabError):
+    """A bench.toml that is malformed."""
+
+    code = "site-file"
+    blame = Blame.USAGE
+
+
+class DeviceBusyError(LabError):
+    """A device that another run holds."""
+
+    code = "device-busy"
+    blame = Blame.BENCH
+
+
+class QuarantinedError(LabError):
+    """A device that failed again and is left alone for the rest of the run."""
+
+    code = "quarantined"
+    blame = Blame.BENCH
+
+
+class ProbeMissingError(LabError):
+    """A debug probe that is not on the bus, or was pulled out."""
+
+    code = "probe-missing"
+    blame = Blame.BENCH
+
+
+class WrongProbeError(LabError):
+    """Probes that cannot be told apart, or none whose whole id is the one asked for."""
+
+    code = "wrong-probe"
+    blame = Blame.BENCH
+
+
+class ProbeTakenError(LabError):
+    """A probe whose interface another program holds, or that this user may not open."""
+
+    code = "probe-taken"
+    blame = Blame.BENCH
+
+
+class ProbeProtocolError(LabError):
+    """A probe or debug port that answers wrongly or not in time."""
+
+    code = "probe-protocol"
+    blame = Blame.DEVICE
+
+
+class WrongChipError(LabError):
+    """A chip that is not the one of the board file."""
+
+    code = "wrong-chip"
+    blame = Blame.BENCH
+
+
+class LockedError(LabError):
+    """A part whose debug access is protected."""
+
+    code = "locked"
+    blame = Blame.BENCH
+
+
+class PackMissingError(LabError):
+    """A chip whose description comes in a CMSIS-Pack that is not here."""
+
+    code = "pack-missing"
+    blame = Blame.BENCH
+
+
+class FlashTargetError(LabError):
+    """A target description that cannot flash this image: no flash region, or nothing would be programmed."""
+
+    code = "flash-target"
+    blame = Blame.BENCH
+
+
+class FlashVerifyError(LabError):
+    """Flash that reads back otherwise than it was written."""
+
+    code = "flash-verify"
+    blame = Blame.DEVICE
+
+
+class FlashProtocolError(LabError):
+    """A flash controller or algorithm that refuses or does not finish."""
+
+    code = "flash-protocol"
+    blame = Blame.DEVICE
+
+
+class NoPowerError(LabError):
+    """A probe that answers while the chip behind it does not."""
+
+    code = "no-power"
+    blame = Blame.BENCH
+
+
+class NoBootError(LabError):
+    """A chip that was flashed and reset, and then says nothing."""
+
+    code = "no-boot"
+    blame = Blame.DEVICE
+
+
+class HangError(LabError):
+    """A device that went silent; where it stood was taken by halting it."""
+
+    code = "hang"
+    blame = Blame.DEVICE
+
+
+class SerialMissingError(LabError):
+    """A probe without a serial port, or more ports than can be told apart."""
+
+    code = "serial-missing"
+    blame = Blame.BENCH
+
+
+class SerialTakenError(LabError):
+    """A serial port that another program has open."""
+
+    code = "serial-taken"
+    blame = Blame.BENCH
+
+
+class SerialGoneError(LabError):
+    """A serial port that vanished and did not come back."""
+
+    code = "serial-gone"
+    blame = Blame.BENCH
+
+
+class SerialCorruptError(LabError):
+    """Lines that stay lost or damaged after they were asked for again."""
+
+    code = "serial-corrupt"
+    blame = Blame.DEVICE
+
+
+class SerialBaudError(LabError):
+    """Bytes that look like those of another baud rate."""
+
+    code = "serial-baud"
+    blame = Blame.BENCH
+
+
+def _kinds(kind: type[LabError]) -> dict[str, type[LabError]]:
+    found = {kind.code: kind}
+    for below in kind.__subclasses__():
+        found |= _kinds(below)
+    return found
+
+
+def error_of(code: str, what: str, *, where: str = "", hint: str = "") -> LabError:
+    """Make the error of this code, as a child process told it; an unknown code is a plain LabError."""
+    return _kinds(LabError).get(code, LabError)(what, where=where, hint=hint)
+
+
 def nearest(name: str, known: list[str]) -> str:
     """Return a did-you-mean sentence for `name` among `known`, with the whole list."""
     import difflib  # noqa: PLC0415  only on the error path
