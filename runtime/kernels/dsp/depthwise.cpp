@@ -1,0 +1,214 @@
+#include "runtime/kernels/dsp/depthwise.hpp"
+
+#include <cstddef>
+
+namespace rt::kernels::dsp {
+namespace {
+
+// Bytes 0 and 1 of two words, or 2 and 3, as bytes a0 a1 b0 b1.
+uint32_t pack_low(uint32_t a, uint32_t b) {
+  uint32_t packed = 0;
+  asm("pkhbt %0, %1, %2, lsl #16" : "=r"(packed) : "r"(a), "r"(b));
+  return packed;
+}
+uint32_t pack_high(uint32_t a, uint32_t b) {
+  uint32_t packed = 0;
+  asm("pkhtb %0, %1, %2, asr #16" : "=r"(packed) : "r"(b), "r"(a));
+  return packed;
+}
+
+// The taps a and b of four channels, as four pairs.
+void widen_taps(int32_t* to, uint32_t a, uint32_t b, uint32_t offset) {
+  const uint32_t low = pack_low(a, b);
+  const uint32_t high = pack_high(a, b);
+  to[0] = widen_even(offset, low);
+  to[1] = widen_odd(offset, low);
+  to[2] = widen_even(offset, high);
+  to[3] = widen_odd(offset, high);
+}
+
+// A tap without a partner: channels 0 and 2, 1 and 3.
+void widen_tap(int32_t* to, uint32_t a, uint32_t offset) {
+  to[0] = widen_even(offset, a);
+  to[1] = widen_odd(offset, a);
+}
+
+int32_t double_halves(int32_t pair) {
+  asm("sadd16 %0, %0, %0" : "+r"(pair));
+  return pair;
+}
+
+int32_t low_half(int32_t pair) { return static_cast<int16_t>(pair); }
+int32_t high_half(int32_t pair) { return pair >> 16; }
+
+int8_t finish(int32_t doubled, int32_t multiplier, int32_t inverted_shift, int32_t rounding) {
+  asm("smmulr %0, %0, %1\n\t"
+      "add %0, %0, %0, asr #31\n\t"
+      "asr %0, %0, %2\n\t"
+      "add %0, %0, %3\n\t"
+      "ssat %0, #8, %0, asr #1"
+      : "+r"(doubled)
+      : "r"(multiplier), "r"(inverted_shift), "r"(rounding));
+  return static_cast<int8_t>(doubled);
+}
+
+class Quad {
+ public:
+  Quad(const Depthwise& depthwise, std::byte* scratch)
+      : d_(depthwise),
+        strip_(reinterpret_cast<int32_t*>(scratch)),
+        block_(strip_ + d_.strip_lines() * d_.strip_words()),
+        padding_(static_cast<uint8_t>(-d_.input_offset) * 0x0101'0101U),
+        offset_(both(d_.input_offset)) {
+    // Lines outside the input stay as they are now: padding is zero.
+    for (int32_t* word = strip_; word != block_; ++word) *word = 0;
+  }
+
+  void convolve(int32_t channel, const int8_t* image, int8_t* out) {
+    load_block(channel);
+    const auto& [line, cross] = lines();
+    const int32_t padding = line.axis.padding;
+    const int32_t room = d_.strip_lines() - padding;
+    const int32_t count = line.axis.input < room ? line.axis.input : room;
+    int32_t* const first = strip_ + padding * d_.strip_words();
+    int32_t origin = -cross.axis.padding;
+    for (int32_t i = 0; i < cross.axis.output; ++i, origin += cross.axis.stride) {
+      if (cross.axis.kernel == 3) {
+        widen_threes(first, image + channel, origin, count);
+      } else {
+        widen_any(first, image + channel, origin, count);
+      }
+      finish_line(out + channel + i * cross.output_bytes);
+    }
+  }
+
+ private:
+  struct Lines {
+    const StridedAxis& line;
+    const StridedAxis& cross;
+  };
+  Lines lines() const { return {d_.line, d_.cross}; }
+
+  void load_block(int32_t channel) {
+    int32_t* to = block_;
+    for (int32_t c = channel; c < channel + kQuad; ++c) {
+      *to++ = d_.bias == nullptr ? 0 : 2 * d_.bias[c];
+    }
+    const int32_t taps = d_.cross.axis.kernel;
+    const int32_t step = d_.cross.weight_bytes;
+    for (int32_t k = 0; k < d_.line.axis.kernel; ++k) {
+      const int8_t* from = d_.weights + k * d_.line.weight_bytes + channel;
+      int32_t* const row = to;
+      int32_t tap = 0;
+      for (; tap + 1 < taps; tap += 2, from += 2 * step, to += 4) {
+        widen_taps(to, load_word(from), load_word(from + step), 0);
+      }
+      if (tap < taps) {
+        widen_tap(to, load_word(from), 0);
+        to += 2;
+      }
+      for (int32_t* word = row; word != to; ++word) *word = double_halves(*word);
+    }
+    for (int32_t c = channel; c < channel + kQuad; ++c) {
+      *to++ = d_.multipliers[c];
+      *to++ = ~d_.shifts[c];
+    }
+  }
+
+  bool inside(int32_t at) const { return at >= 0 && at < d_.cross.axis.input; }
+
+  // Taps outside the input are read from one word of padding, over and over.
+  void widen_threes(int32_t* to, const int8_t* image, int32_t origin, int32_t count) const {
+    const int8_t* from[3];
+    int32_t step[3];
+    for (int32_t tap = 0; tap < 3; ++tap) {
+      const int32_t at = origin + tap * d_.cross.axis.dilation;
+      from[tap] = inside(at) ? image + at * d_.cross.input_bytes
+                             : reinterpret_cast<const int8_t*>(&padding_);
+      step[tap] = inside(at) ? d_.line.input_bytes : 0;
+    }
+    const int8_t* a = from[0];
+    const int8_t* b = from[1];
+    const int8_t* c = from[2];
+    for (; count > 0; --count, a += step[0], b += step[1], c += step[2], to += 6) {
+      widen_taps(to, load_word(a), load_word(b), offset_);
+      widen_tap(to + 4, load_word(c), offset_);
+    }
+  }
+
+  void widen_any(int32_t* to, const int8_t* image, int32_t origin, int32_t count) const {
+    const auto& [line, cross] = lines();
+    const auto load = [&](int32_t tap) {
+      const int32_t at = origin + tap * cross.axis.dilation;
+      return inside(at) ? load_word(image + at * cross.input_bytes) : padding_;
+    };
+    for (; count > 0; --count, image += line.input_bytes) {
+      int32_t tap = 0;
+      for (; tap + 1 < cross.axis.kernel; tap += 2, to += 4) {
+        widen_taps(to, load(tap), load(tap + 1), offset_);
+      }
+      if (tap < cross.axis.kernel) {
+        widen_tap(to, load(tap), offset_);
+        to += 2;
+      }
+    }
+  }
+
+  void finish_line(int8_t* out) const {
+    const Axis& axis = d_.line.axis;
+    const int32_t words = d_.strip_words();
+    const int32_t out_bytes = d_.line.output_bytes;
+    if (axis.kernel == 3 && axis.dilation == 1 && d_.cross.axis.kernel == 3) {
+      const DepthwiseLine line = {(axis.stride - 3) * words * 4, out_bytes,
+                                  out + axis.output * out_bytes, d_.rounding};
+      rt_dsp_depthwise3(strip_, block_, out, &line);
+      return;
+    }
+    const int32_t* strip = strip_;
+    for (int32_t i = 0; i < axis.output; ++i, strip += axis.stride * words, out += out_bytes) {
+      finish_any(strip, out);
+    }
+  }
+
+  void finish_any(const int32_t* strip, int8_t* out) const {
+    const int32_t words = d_.strip_words();
+    const int32_t pairs = d_.cross.axis.kernel / 2;
+    const int32_t* block = block_ + kQuad;
+    int32_t sum[kQuad] = {block_[0], block_[1], block_[2], block_[3]};
+    for (int32_t k = 0; k < d_.line.axis.kernel; ++k, strip += d_.line.axis.dilation * words) {
+      const int32_t* row = strip;
+      for (int32_t pair = 0; pair < pairs; ++pair, row += 4, block += 4) {
+        for (int32_t c = 0; c < kQuad; ++c) sum[c] = multiply_pairs(row[c], block[c], sum[c]);
+      }
+      if ((d_.cross.axis.kernel & 1) == 0) continue;
+      for (int32_t c = 0; c < 2; ++c) {
+        sum[c] += low_half(row[c]) * low_half(block[c]);
+        sum[c + 2] += high_half(row[c]) * high_half(block[c]);
+      }
+      block += 2;
+    }
+    for (int32_t c = 0; c < kQuad; ++c) {
+      out[c] = finish(sum[c], block[2 * c], block[2 * c + 1], d_.rounding);
+    }
+  }
+
+  const Depthwise& d_;
+  int32_t* strip_;
+  int32_t* block_;
+  uint32_t padding_;
+  uint32_t offset_;
+};
+
+}  // namespace
+
+void convolve_depthwise(const Depthwise& depthwise, const int8_t* image, int8_t* out,
+                        std::byte* scratch) {
+  Quad quad(depthwise, scratch);
+  for (int32_t channel = 0; channel < depthwise.channels; channel += kQuad) {
+    // The last four are done again as far as they were done.
+    const int32_t last = depthwise.channels - kQuad;
+    quad.convolve(channel < last ? channel : last, image, out);
+  }
+}
+
+}  // namespace rt::kernels::dsp
