@@ -105,8 +105,7 @@ def _lay_out(
     spatial = _check_forward(plain, as_given(given))
     if not spatial:  # nothing that prefers channels last: rank 4 may be attention heads
         return as_given, plain, []
-    module = copy.deepcopy(plain)
-    module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # not in its stubs
+    module = _channels_last_weights(plain)
     images = relayout(given)
     try:
         _check_forward(module, images)
@@ -127,6 +126,21 @@ def _lay_out(
         if old.stride() != new.stride()
     ]
     return relayout, module, findings
+
+
+def _channels_last_weights(module: torch.nn.Module) -> torch.nn.Module:
+    """Return a copy whose convolution weights lie channels last, those of one channel in plain order.
+
+    The bytes of one channel are the same either way, but ExecuTorch would derive dim_order [0, 2, 1, 3] from
+    channels-last strides, which its float convolution refuses.
+    """
+    module = copy.deepcopy(module)
+    for parameter in module.parameters():
+        if parameter.dim() == 4:
+            one = parameter.shape[1] == 1
+            layout = torch.contiguous_format if one else torch.channels_last
+            parameter.data = parameter.data.clone(memory_format=layout)
+    return module
 
 
 def as_given(inputs: Sequence[torch.Tensor]) -> Inputs:

@@ -11,6 +11,7 @@ from torch import nn
 from bench.errors import ExportError, ModelSourceError
 from bench.export.prepare import prepare
 from bench.export.programs import ProgramFiles
+from bench.export.report import find_plan, read_program
 from bench.model import ModelDefinition
 from bench.program import Finding, Manifest
 
@@ -77,6 +78,17 @@ def test_g01_one_channel(export_one: ExportOne, scheme: str) -> None:
 
     assert (0, 2, 3, 1) == manifest.inputs[0].dim_order == manifest.outputs[0].dim_order
     assert (1.0 if scheme == "int8" else 0.0) == manifest.int8_mac_fraction
+
+
+def test_g01_float_programs_have_layouts_that_kernels_know(export_one: ExportOne) -> None:
+    """G01 in float: every image and weight of the program is contiguous or channels last, C = 1 included."""
+    torch.manual_seed(0)
+    module = nn.Sequential(nn.Conv2d(1, 4, 3), nn.Conv2d(4, 4, 3, groups=4), nn.Conv2d(4, 1, 1))
+    pte = export_one(module, torch.randn(1, 1, 12, 10), scheme="fp32").files["program.pte"]
+    values = [v.val for v in find_plan(read_program(pte), "forward").values]
+    orders = {tuple(v.dim_order) for v in values if len(getattr(v, "sizes", ())) == 4}
+
+    assert {(0, 1, 2, 3), (0, 2, 3, 1)} >= orders
 
 
 def test_g01_attention_heads_are_no_images(export_one: ExportOne) -> None:
