@@ -84,7 +84,9 @@ def read_board(path: Path) -> Board:
     try:
         board = Board.model_validate(raw)
     except ValidationError as error:
-        first = error.errors()[0]
+        # a misspelt key is both unknown and missing: the unknown one says more
+        found = error.errors()
+        first = next((e for e in found if e["type"] == "extra_forbidden"), found[0])
         key = ".".join(str(part) for part in first["loc"])
         hint = _did_you_mean(str(first["loc"][-1])) if first["type"] == "extra_forbidden" else ""
         raise BoardFileError(f"{key}: {first['msg']}", where=str(path), hint=hint) from error

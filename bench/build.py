@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import importlib.util
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench import process
-from bench.cache import BUILD, PROJECT
+from bench.cache import BUILD, PROJECT, sha256_file, write_atomically
 from bench.errors import BuildError, ToolMissingError
 from bench.image import Image, read_image
 
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 FLATC = Path("/usr/bin/flatc")  # by absolute path: wheels put other flatc of other versions on PATH
 _DEADLINE_S = 900.0
 _ERROR_LINES = 12
+_KEPT_IMAGES = 8
 
 
 def schema_dir() -> Path:
@@ -61,6 +65,21 @@ def build_image(board: Board) -> Image:
     ]
     if board.host is None:
         arguments.append(f"-DCMAKE_TOOLCHAIN_FILE={PROJECT / 'firmware/cmake/arm-none-eabi.cmake'}")
+    with _lock(folder):
+        return _build(board, folder, arguments)
+
+
+@contextmanager
+def _lock(folder: Path) -> Iterator[None]:
+    """Keep two runs in one clone from building in one folder at once; the lock goes with the process."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lab-lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _build(board: Board, folder: Path, arguments: list[str]) -> Image:
+    """Configure if the arguments are other ones, build what changed, and keep the image under its own hash."""
     # configuring takes a second: do it when the arguments are other ones, ninja sees changed CMake files itself
     stamp = folder / "lab-arguments.txt"
     wanted = "\n".join(arguments)
@@ -68,7 +87,21 @@ def build_image(board: Board) -> Image:
         _checked(arguments, board)
         stamp.write_text(wanted)
     _checked(["ninja", "-C", str(folder), "lab.elf"], board)
-    return read_image(folder / "lab.elf", embedded=board.host is None)
+    return read_image(_kept(folder / "lab.elf"), embedded=board.host is None)
+
+
+def _kept(elf: Path) -> Path:
+    """Return a copy of the image that a later build does not change under a run that uses it."""
+    folder = elf.parent / "images"
+    kept = folder / f"{sha256_file(elf)[:16]}.elf"
+    if not kept.exists():
+        for old in sorted(folder.glob("*.elf"), key=lambda path: path.stat().st_mtime)[
+            :-_KEPT_IMAGES
+        ]:
+            old.unlink()
+        write_atomically(kept, elf.read_bytes())
+        kept.chmod(0o755)  # the host's image is a program
+    return kept
 
 
 def _checked(command: list[str], board: Board) -> None:

@@ -22,13 +22,14 @@ FLAG_OPERATOR_TICKS = 2
 
 
 class Inject(IntEnum):
-    """Faults that the lab image makes on purpose, to prove that they are seen."""
+    """What the lab image does on purpose, for tests: faults, and a loop of known length."""
 
     NONE = 0
     HANG = 1
     UNDEFINED_INSTRUCTION = 2
     STOP_WITHOUT_END = 3
     STACK_OVERFLOW = 4
+    COUNT = 5
 
 
 @dataclass(frozen=True)

@@ -174,7 +174,7 @@ def record(
     A fault of the bench or of the device is raised here, so that pytest calls it an error; what the model or
     program cannot do is a verdict, which the test reports as a failure.
     """
-    from bench import pipeline, store  # noqa: PLC0415  as above
+    from bench import pipeline, show, store  # noqa: PLC0415  as above
 
     config = request.config
     root = None if config.getoption("no_record") else Path(config.getoption("record"))
@@ -194,6 +194,7 @@ def record(
             path = store.save(outcome.record, pipeline.attachments(outcome), root)
         bench_session.records.append((path, outcome.record))
         _add_properties(request.node, outcome.record)
+        _say(config, f"{show.one_line(outcome.record)} ({outcome.transcript.seconds:.1f} s)")
         yield outcome.record
         return
     except pipeline.RunFailedError as failure:
@@ -219,6 +220,10 @@ def pytest_terminal_summary(
 
     from bench import show  # noqa: PLC0415  as above
 
+    used = [p.manifest for p in session.programs.values() if not isinstance(p, LabError)]
+    if report := show.export_report(used):
+        terminalreporter.section("what the export says")
+        terminalreporter.write_line("\n".join(report))
     terminalreporter.section("benchmark records")
     console = Console(width=200, soft_wrap=True)
     with console.capture() as captured:

@@ -11,6 +11,8 @@ from bench.record import Evidence, Measure, Record, Status
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from bench.program import Manifest
+
 _TITLES = {
     Evidence.SILICON: "measured on silicon (cycles)",
     Evidence.COUNT: "emulated boards: instructions counted under QEMU, not cycles",
@@ -137,7 +139,7 @@ def _top1(record: Record) -> str:
     beside = [
         f"{label} {measure.median:.1%}"
         for label, measure in (
-            ("int8", record.find("top1_host_int8")),
+            ("host int8", record.find("top1_host_int8")),
             ("float", record.find("top1_float")),
         )
         if measure is not None
@@ -150,3 +152,44 @@ def _status(record: Record) -> str:
     if record.status is not Status.VALID:
         text += f" ({', '.join(sorted({issue.code for issue in record.issues}))})"
     return text + (" dirty" if record.dirty else "")
+
+
+_SHOWN_FINDINGS = 6
+
+
+def export_report(manifests: Iterable[Manifest]) -> list[str]:
+    """Return what the export has to say, a paragraph for each model and scheme: int8 share, floats, copies, warnings."""
+    lines: list[str] = []
+    for manifest in {(m.model, m.scheme): m for m in manifests}.values():
+        if not manifest.macs:  # a ready .pte: its layers and MACs are unknown
+            continue
+        groups: dict[str, list[str]] = {}
+        for finding in manifest.findings:
+            text = f"{finding.node}: {finding.message}" if finding.node else finding.message
+            groups.setdefault(finding.code, []).append(text)
+        share = (
+            f"{manifest.int8_mac_fraction:.1%} of {manifest.macs:,} MACs in int8, "
+            if manifest.scheme == "int8"
+            else ""
+        )
+        counts = [
+            f"{len(groups.get(code, []))} {name}"
+            for code, name in (("float-node", "nodes left float"), ("layout-copy", "layout copies"))
+        ]
+        lines.append(f"{manifest.model} {manifest.scheme}: {share}{', '.join(counts)}")
+        for code, texts in groups.items():
+            if code == "untrained":
+                continue  # the table says so
+            lines += [f"  {code}: {text}" for text in texts[:_SHOWN_FINDINGS]]
+            if len(texts) > _SHOWN_FINDINGS:
+                lines.append(
+                    f"  {code}: and {len(texts) - _SHOWN_FINDINGS} more, in program.json beside the record"
+                )
+    return lines
+
+
+def one_line(record: Record) -> str:
+    """Return a record in a few words, for progress."""
+    top1 = record.find("top1_device")
+    accuracy = f", top-1 {top1.median:.1%}" if top1 is not None else ""
+    return f"{record.board.id} {record.model.name} {record.scheme}: {_latency(record)}{accuracy}, {record.status}"

@@ -112,6 +112,21 @@ class Pool:
 
 
 @dataclass(frozen=True)
+class Counter:
+    """The device's counter, as its self-test found it.
+
+    Attributes:
+        overhead_ticks: of an empty window.
+        wrap_bits: width of the counter before it was widened; 64 if nothing wraps.
+        wrap_instructions: what the wrap's interrupt executes inside the window that it falls into.
+    """
+
+    overhead_ticks: int
+    wrap_bits: int
+    wrap_instructions: int
+
+
+@dataclass(frozen=True)
 class RunLog:
     """What a whole and healthy run said.
 
@@ -119,12 +134,11 @@ class RunLog:
         ticks: window name -> ticks in order of iteration.
         outputs: (sample, output index) -> bytes in the program's layout.
         operator_ticks: (instruction, run, ticks).
-        counter_overhead_ticks: ticks of an empty window.
         noise_bytes: bytes outside lines that were skipped.
     """
 
     hello: Hello
-    counter_overhead_ticks: int
+    counter: Counter
     pools: dict[str, Pool]
     ticks: dict[str, tuple[int, ...]]
     operator_ticks: tuple[tuple[int, int, int], ...]
@@ -316,8 +330,7 @@ class _Said:
     ticks: dict[str, list[int]] = field(default_factory=dict)
     operators: list[tuple[int, int, int]] = field(default_factory=list)
     outputs: _Outputs = field(default_factory=_Outputs)
-    counter_moved: int = 0
-    counter_overhead_ticks: int = 0
+    counter: Counter | None = None
 
     def read(self, line: Line) -> None:
         """Take one line in; lines of kinds that this host does not know yet are left alone."""
@@ -327,8 +340,14 @@ class _Said:
             case "fault":
                 raise _device_fault(line)
             case "counter":
-                self.counter_moved = line.number("moved")
-                self.counter_overhead_ticks = line.number("overhead")
+                if line.number("moved") == 1:
+                    self.counter = Counter(
+                        line.number("overhead"),
+                        line.number("wrap_bits") if "wrap_bits" in line.fields else 64,
+                        line.number("wrap_instructions")
+                        if "wrap_instructions" in line.fields
+                        else 0,
+                    )
             case "pool":
                 self.pools[line.text("name")] = Pool(line.number("have"), line.number("used"))
             case "load":
@@ -359,7 +378,7 @@ def parse(transcript: Transcript, expected: Expected) -> RunLog:
         said.read(line)
     if lines[-1].text("status") != "ok":
         raise DeviceRefusedError(f"the run ended with status {lines[-1].text('status')}")
-    if said.counter_moved != 1:
+    if said.counter is None:
         raise CounterError(
             "the device's counter stands still", hint="QEMU needs -icount; DWT reads as zero there"
         )
@@ -367,7 +386,7 @@ def parse(transcript: Transcript, expected: Expected) -> RunLog:
         raise WireValueError(f"outputs {sorted(said.outputs.parts)} were begun and never closed")
     return RunLog(
         hello=hello,
-        counter_overhead_ticks=said.counter_overhead_ticks,
+        counter=said.counter,
         pools=said.pools,
         ticks={name: tuple(values) for name, values in said.ticks.items()},
         operator_ticks=tuple(said.operators),

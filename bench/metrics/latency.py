@@ -9,18 +9,27 @@ from bench.record import Evidence, Measure, measured
 
 if TYPE_CHECKING:
     from bench.metrics import Run
+    from bench.wire import Counter
 
 WINDOWS = ("load", "latency_first", "latency_warmup", "latency")
 
 
-def instructions(ticks: int, hz: int, icount_shift: int) -> int:
-    """Turn ticks of a counter at `hz` into executed instructions under `-icount shift=N`.
+def instructions(ticks: int, hz: int, icount_shift: int, counter: Counter) -> int:
+    """Turn the ticks of a window into the instructions that were executed in it, under `-icount shift=N`.
 
-    QEMU lets an instruction take 2**N ns of virtual time (its documentation of -icount), so a window of n
-    instructions shows n * 2**N * hz / 1e9 ticks, cut to a whole number. The shift is chosen so that an instruction
-    is more than a tick, hence the smallest n that gives at least these ticks is the one that was executed.
+    QEMU lets an instruction take 2**N ns of virtual time (its documentation of -icount), so n instructions are
+    n * 2**N * hz / 1e9 ticks. The shift is chosen so that this is more than one tick an instruction: rounding to
+    the nearest gives n back. Taken off are the window's own instructions and those of the counter's wrap interrupt,
+    which count in it (docs/wire.md; `tests/firmware` shows an error of 0 on every board).
     """
-    return -(-ticks * 1_000_000_000 // (hz << icount_shift))
+    rate = hz << icount_shift
+
+    def nearest(count: int) -> int:
+        return ((2 * count + 1) * 10**9 + rate) // (2 * rate)
+
+    own = counter.wrap_instructions * rate // 10**9
+    wraps = max(0, ticks - own) >> counter.wrap_bits
+    return nearest(ticks) - nearest(counter.overhead_ticks) - wraps * counter.wrap_instructions
 
 
 def measure(run: Run) -> list[Measure]:
@@ -35,8 +44,10 @@ def measure(run: Run) -> list[Measure]:
         hz = run.log.hello.counter_hz
         if run.board.qemu is not None:
             shift = run.board.qemu.icount_shift
-            counts = [instructions(value, hz, shift) for value in ticks]
-            source = f"{run.log.hello.counter} under -icount shift={shift}"
+            counts = [instructions(value, hz, shift, run.log.counter) for value in ticks]
+            source = (
+                f"{run.log.hello.counter} under -icount shift={shift}, the window's own taken off"
+            )
             found.append(measured(name, "instructions", Evidence.COUNT, *counts, source=source))
         elif run.board.evidence == "wallclock":
             times = [value / hz * 1e3 for value in ticks]

@@ -1,0 +1,40 @@
+"""Building the firmware: what fails is named with the compiler's own words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bench import build
+from bench.board import all_boards
+from bench.errors import BuildError, ToolMissingError
+from bench.image import read_image
+
+
+def test_a_step_that_fails_shows_the_lines_that_tell_why() -> None:
+    """Errors first, not the last line of the build tool."""
+    script = "echo compiling; echo 'main.cpp:3: error: no such thing'; echo ninja: stopped; exit 1"
+
+    with pytest.raises(BuildError, match=r"main\.cpp:3: error: no such thing"):
+        build._checked(["sh", "-c", script], all_boards()["host"])
+
+
+def test_a_file_that_is_no_elf_is_named(tmp_path: Path) -> None:
+    """The path is in the message."""
+    (tmp_path / "lab.elf").write_bytes(b"no elf at all, but long enough to be read as a header" * 3)
+
+    with pytest.raises(BuildError, match="not a usable ELF") as caught:
+        read_image(tmp_path / "lab.elf")
+
+    assert "lab.elf" in str(caught.value)
+
+
+def test_a_missing_schema_compiler_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Flatc by absolute path, and how to get it."""
+    monkeypatch.setattr(build, "FLATC", Path("/nowhere/flatc"))
+
+    with pytest.raises(ToolMissingError) as caught:
+        build.build_image(all_boards()["host"])
+
+    assert "flatbuffers-compiler" in caught.value.hint
