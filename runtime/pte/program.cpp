@@ -156,7 +156,7 @@ Error open(std::span<const std::byte> file, std::string_view method, Plan& out) 
     return Error::kProgramCorrupt;
   }
   const fb::Program* program = fb::GetProgram(file.data());
-  if (program->execution_plan() == nullptr) return Error::kMethodMissing;
+  if (length(program->execution_plan()) == 0) return Error::kProgramCorrupt;
   for (const fb::ExecutionPlan* plan : *program->execution_plan()) {
     if (view(plan->name()) == method) {
       out = Plan(program, plan, file, extent.segments_begin);

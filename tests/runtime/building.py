@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import importlib.util
 import subprocess
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "host-tests"
@@ -35,9 +41,19 @@ def build(source: Path, name: str, *options: str) -> Path:
     """
     folder = BUILD / name
     configure = ["cmake", "-G", "Ninja", "-S", source, "-B", folder]
-    _run([*configure, f"-DEXECUTORCH_SCHEMA_DIR={schema_folder()}", *options])
-    _run(["ninja", "-C", folder, "-j", "2"])
+    with _alone(folder):
+        _run([*configure, f"-DEXECUTORCH_SCHEMA_DIR={schema_folder()}", *options])
+        _run(["ninja", "-C", folder, "-j", "2"])
     return folder
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Hold a lock on the build folder: pytest may run in several processes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "building.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _run(command: list[str | Path]) -> None:

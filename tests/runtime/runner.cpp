@@ -3,7 +3,9 @@
 //
 //   runner run PTE METHOD ARENA_BYTES ARENA_SKEW PTE_SKEW OUT [IN...]   ARENA_BYTES -1: what is
 //   needed runner truncate PTE COUNT        loads COUNT prefixes of the program, evenly spaced
-//   runner flip PTE STEP SEED        loads, and runs, copies with every STEP-th byte changed
+//   runner flip PTE END STEP SEED    loads, and runs, copies with one of the first END bytes
+//   changed, every
+//                                    STEP-th in turn; END 0: all
 //
 // Facts come out as `key value` lines, mutations as `error count` lines.
 
@@ -22,6 +24,12 @@
 namespace {
 
 constexpr size_t kAlignment = 16;
+// Apart from the exit codes of the sanitizers.
+constexpr int kRefused = 3;
+
+void copy(std::span<std::byte> to, const std::vector<char>& from) {
+  if (!to.empty()) std::memcpy(to.data(), from.data(), to.size());
+}
 
 // `bytes` bytes that start `skew` after a multiple of 16.
 class Block {
@@ -81,7 +89,7 @@ int run(int argc, char** argv) {
   const long arena_bytes = std::atol(argv[4]);
   const auto arena_skew = static_cast<size_t>(std::atol(argv[5]));
   Block pte(file.size(), static_cast<size_t>(std::atol(argv[6])));
-  std::memcpy(pte.span().data(), file.data(), file.size());
+  copy(pte.span(), file);
 
   std::unique_ptr<Block> arena;
   rt::Method method;
@@ -95,7 +103,7 @@ int run(int argc, char** argv) {
   }
   if (error != rt::Error::kOk) {
     print_failure(why);
-    return 1;
+    return kRefused;
   }
   const rt::MemoryUse use = method.memory();
   std::printf("planned %u\nmethod %u\ntemporary %u\narena %u\nneeded %u\n", use.planned_bytes,
@@ -119,7 +127,7 @@ int run(int argc, char** argv) {
   };
   if (method.execute(why, &hook) != rt::Error::kOk) {
     print_failure(why);
-    return 1;
+    return kRefused;
   }
   std::ofstream out(argv[7], std::ios::binary);
   for (uint32_t i = 0; i < method.output_count(); ++i) {
@@ -154,7 +162,7 @@ int truncate(char** argv) {
   std::map<std::string, int> counts;
   for (size_t i = 0; i < count; ++i) {
     Block pte(file.size() * i / count, 0);
-    std::memcpy(pte.span().data(), file.data(), pte.span().size());
+    copy(pte.span(), file);
     ++counts[attempt(pte.span())];
   }
   print_counts(counts);
@@ -163,12 +171,14 @@ int truncate(char** argv) {
 
 int flip(char** argv) {
   const std::vector<char> file = read_file(argv[2]);
-  const auto step = static_cast<size_t>(std::atol(argv[3]));
-  auto random = static_cast<uint32_t>(std::atol(argv[4]));
+  const auto given_end = static_cast<size_t>(std::atol(argv[3]));
+  const size_t end = given_end == 0 ? file.size() : given_end;
+  const auto step = static_cast<size_t>(std::atol(argv[4]));
+  auto random = static_cast<uint32_t>(std::atol(argv[5]));
   std::map<std::string, int> counts;
   Block pte(file.size(), 0);
-  for (size_t at = random % step; at < file.size(); at += step) {
-    std::memcpy(pte.span().data(), file.data(), file.size());
+  for (size_t at = random % step; at < end; at += step) {
+    copy(pte.span(), file);
     random = random * 1664525U + 1013904223U;  // Numerical Recipes' generator
     const auto change = static_cast<unsigned char>(random >> 24 | 1U);
     pte.span()[at] ^= std::byte{change};
@@ -184,7 +194,7 @@ int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
   if (mode == "run") return run(argc, argv);
   if (mode == "truncate" && argc == 4) return truncate(argv);
-  if (mode == "flip" && argc == 5) return flip(argv);
+  if (mode == "flip" && argc == 6) return flip(argv);
   std::fprintf(stderr, "usage: see the top of runner.cpp\n");
   return 2;
 }

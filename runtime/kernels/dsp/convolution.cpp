@@ -136,14 +136,11 @@ constexpr int32_t kNoBias = 0;
 }  // namespace
 
 bool scales_fit(const Args& args, const ConvolutionArguments& at, int32_t terms) {
-  const Tensor* bias = args.optional_tensor(ConvolutionArguments::kBias);
-  if (bias != nullptr && !bias->is_constant()) return false;
   const Tensor& shifts = args.tensor(at.shifts);
-  for (uint32_t i = 0; i < shifts.numel(); ++i) {
-    if (!scale_fits(shifts.as<int32_t>()[i])) return false;
-    if (!sum_fits(bias == nullptr ? 0 : bias->as<int32_t>()[i], terms)) return false;
-  }
-  return true;
+  int32_t all = -1;  // stays negative as long as every shift is
+  const int32_t* shift = shifts.as<int32_t>();
+  for (const int32_t* const end = shift + shifts.numel(); shift != end; ++shift) all &= *shift;
+  return scale_fits(all) && sums_fit(args.optional_tensor(ConvolutionArguments::kBias), terms);
 }
 
 Dot5 scales_of(const Args& args, const ConvolutionArguments& at) {

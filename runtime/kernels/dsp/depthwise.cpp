@@ -5,18 +5,6 @@
 namespace rt::kernels::dsp {
 namespace {
 
-// Bytes 0 and 1 of two words, or 2 and 3, as bytes a0 a1 b0 b1.
-uint32_t pack_low(uint32_t a, uint32_t b) {
-  uint32_t packed = 0;
-  asm("pkhbt %0, %1, %2, lsl #16" : "=r"(packed) : "r"(a), "r"(b));
-  return packed;
-}
-uint32_t pack_high(uint32_t a, uint32_t b) {
-  uint32_t packed = 0;
-  asm("pkhtb %0, %1, %2, asr #16" : "=r"(packed) : "r"(b), "r"(a));
-  return packed;
-}
-
 // The taps a and b of four channels, as four pairs.
 void widen_taps(int32_t* to, uint32_t a, uint32_t b, uint32_t offset) {
   const uint32_t low = pack_low(a, b);
@@ -40,17 +28,6 @@ int32_t double_halves(int32_t pair) {
 
 int32_t low_half(int32_t pair) { return static_cast<int16_t>(pair); }
 int32_t high_half(int32_t pair) { return pair >> 16; }
-
-int8_t finish(int32_t doubled, int32_t multiplier, int32_t inverted_shift, int32_t rounding) {
-  asm("smmulr %0, %0, %1\n\t"
-      "add %0, %0, %0, asr #31\n\t"
-      "asr %0, %0, %2\n\t"
-      "add %0, %0, %3\n\t"
-      "ssat %0, #8, %0, asr #1"
-      : "+r"(doubled)
-      : "r"(multiplier), "r"(inverted_shift), "r"(rounding));
-  return static_cast<int8_t>(doubled);
-}
 
 class Quad {
  public:
@@ -188,7 +165,8 @@ class Quad {
       block += 2;
     }
     for (int32_t c = 0; c < kQuad; ++c) {
-      out[c] = finish(sum[c], block[2 * c], block[2 * c + 1], d_.rounding);
+      out[c] = static_cast<int8_t>(
+          requantize_doubled(sum[c], block[2 * c], block[2 * c + 1], d_.rounding));
     }
   }
 

@@ -188,15 +188,12 @@ rt_dsp_dot5:
 .equ D1_ACTIVATIONS, 0
 .equ D1_BIAS, 4
 .equ D1_BIAS_STEP, 8
-.equ D1_MULTIPLIERS, 12
-.equ D1_SHIFTS, 16
-.equ D1_SCALE_STEP, 20
-.equ D1_ROUNDING, 24
+.equ D1_DEPTH, 12
+.equ D1_MULTIPLIER, 16
 .equ D1_OUT, 28
 .equ D1_GROUPS, 32
-.equ D1_DEPTH, 36
-.equ D1_END, 40
-.equ D1_ENTRY, 44
+.equ D1_END, 36
+.equ D1_ENTRY, 40
 
   .section .text.rt_dsp_dot1, "ax"
   .global rt_dsp_dot1
@@ -204,14 +201,12 @@ rt_dsp_dot5:
   .thumb_func
 rt_dsp_dot1:
   push    {r4-r11, lr}
-  sub     sp, #52
+  sub     sp, #44
   mov     r11, r1
-  mov     r12, sp
-  ldm     r0!, {r1-r8}
-  stm     r12!, {r1-r8}
-  ldm     r0, {r2, r3}
-  stm     r12!, {r2, r3}
-  lsr     r4, r3, #3
+  ldm     r0, {r1-r9}
+  mvn     r6, r6
+  stm     sp, {r1-r9}
+  lsr     r4, r4, #3
   add     r1, r1, r4, lsl #4          // 16 bytes an octet
   and     r5, r4, #3
   adr     r6, 8f
@@ -222,11 +217,10 @@ rt_dsp_dot1:
   adr     r6, 2f
   add     r6, r6, r5
   orr     r6, r6, #1
-  stm     r12, {r1, r6}
+  strd    r1, r6, [sp, #D1_END]
 1:
-  ldm     sp, {r3, r4, r5}
+  ldm     sp, {r3, r4, r5, r6}
   mov     lr, r3
-  ldr     r6, [sp, #D1_DEPTH]
   ldr     r0, [r4]
   ldr     r1, [r4, r5]
   ldr     r2, [r4, r5, lsl #1]
@@ -260,32 +254,18 @@ rt_dsp_dot1:
   QUAD_OF_ROW r10, r1
   QUAD_OF_ROW r11, r2
 7:
-  add     r8, sp, #D1_MULTIPLIERS
-  ldm     r8, {r3, r4, r5, r6, lr}
-  ldr     r7, [r3]
-  ldr     r8, [r4]
-  mvn     r8, r8
-  REQUANTIZE r0, r7, r8, r6
-  ldr     r7, [r3, r5]
-  ldr     r8, [r4, r5]
-  mvn     r8, r8
-  REQUANTIZE r1, r7, r8, r6
-  ldr     r7, [r3, r5, lsl #1]
-  ldr     r8, [r4, r5, lsl #1]
-  mvn     r8, r8
-  REQUANTIZE r2, r7, r8, r6
-  add     r5, r5, r5, lsl #1
-  add     r3, r3, r5
-  add     r4, r4, r5
-  strd    r3, r4, [sp, #D1_MULTIPLIERS]
-  strb    r0, [lr], #1
-  strb    r1, [lr], #1
-  strb    r2, [lr], #1
-  ldr     r8, [sp, #D1_GROUPS]
-  subs    r8, #1
-  strd    lr, r8, [sp, #D1_OUT]
+  add     r8, sp, #D1_MULTIPLIER
+  ldm     r8, {r3, r4, r5, r6, r7}
+  REQUANTIZE r0, r3, r4, r5
+  REQUANTIZE r1, r3, r4, r5
+  REQUANTIZE r2, r3, r4, r5
+  strb    r0, [r6], #1
+  strb    r1, [r6], #1
+  strb    r2, [r6], #1
+  subs    r7, #1
+  strd    r6, r7, [sp, #D1_OUT]
   bne     1b
-  add     sp, #52
+  add     sp, #44
   pop     {r4-r11, pc}
   .align 2
 8:

@@ -1,4 +1,4 @@
-#include "runtime/kernels/dsp/dot.hpp"
+#include "runtime/kernels/dsp/requantize.hpp"
 
 namespace rt::kernels::dsp {
 namespace {
@@ -16,6 +16,20 @@ uint32_t clamp_word(uint32_t bytes, uint32_t low, uint32_t high) {
 }
 
 }  // namespace
+
+bool sums_fit(const Tensor* bias, int32_t terms) {
+  constexpr int32_t kHalf = 1 << 29;
+  constexpr int32_t kLargestProduct = 255 * 128;
+  if (terms > kHalf / kLargestProduct) return false;
+  if (bias == nullptr) return true;
+  if (!bias->is_constant()) return false;
+  uint32_t beyond = 0;  // gets bits where a bias is outside [-2^29, 2^29)
+  const int32_t* value = bias->as<int32_t>();
+  for (const int32_t* const end = value + bias->numel(); value != end; ++value) {
+    beyond |= (static_cast<uint32_t>(*value) + kHalf) >> 30;
+  }
+  return beyond == 0;
+}
 
 void clamp_bytes(int8_t* data, uint32_t count, int32_t low, int32_t high) {
   if (low == -128 && high == 127) return;

@@ -1,0 +1,59 @@
+// cortex_m::quantize_per_tensor with the DSP extension and an FPU, sixteen floats at a time.
+
+#include "runtime/core/kernel.hpp"
+#include "runtime/kernels/dsp/requantize.hpp"
+#include "runtime/kernels/reference.hpp"
+
+namespace rt::kernels::dsp {
+namespace {
+
+enum Argument : uint32_t { kInput, kScale, kZeroPoint, kMin, kMax, kType, kOut };
+
+constexpr uint32_t kBlock = 16;
+
+struct Quantization {
+  float inverse_scale;
+  int32_t zero_point;
+};
+
+#ifdef __ARM_FP
+extern "C" {
+// Rounds by VCVTR, which takes FPSCR's mode: to nearest, ties to even, unless somebody changed it.
+// Saturation at both conversions makes infinities the bounds.
+// @return how many blocks were left, the first of them with a NaN.
+uint32_t rt_dsp_quantize(const float* in, int8_t* out, uint32_t blocks,
+                         const Quantization* quantization);
+}
+#else
+uint32_t rt_dsp_quantize(const float*, int8_t*, uint32_t blocks, const Quantization*) {
+  return blocks;
+}
+#endif
+
+Error prepare(Args& args, Needs& needs) {
+  return reference::quantize_per_tensor.prepare(args, needs);
+}
+
+Error run(const Args& args, std::span<std::byte> temporary) {
+  const Tensor& input = args.tensor(kInput);
+  const uint32_t count = input.numel();
+  if (args.integer(kMin) == -128 && args.integer(kMax) == 127 && count >= kBlock) {
+    const Quantization quantization = {static_cast<float>(1.0 / args.number(kScale)),
+                                       args.integer(kZeroPoint)};
+    const float* in = input.as<float>();
+    int8_t* out = args.tensor(kOut).as<int8_t>();
+    uint32_t left = rt_dsp_quantize(in, out, count / kBlock, &quantization);
+    if (left == 0 && count % kBlock != 0) {
+      const uint32_t last = count - kBlock;  // the last block overlaps the one before it
+      left = rt_dsp_quantize(in + last, out + last, 1, &quantization);
+    }
+    if (left == 0) return Error::kOk;
+  }
+  return reference::quantize_per_tensor.run(args, temporary);
+}
+
+}  // namespace
+
+RT_KERNEL("cortex_m::quantize_per_tensor.out", prepare, run);
+
+}  // namespace rt::kernels::dsp

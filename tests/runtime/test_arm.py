@@ -1,0 +1,95 @@
+"""What the runtime is for Cortex-M: small, without heap and without code before main."""
+
+from __future__ import annotations
+
+import functools
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.runtime.building import ROOT, build
+
+pytestmark = [
+    pytest.mark.toolchain,
+    pytest.mark.skipif(shutil.which("arm-none-eabi-g++") is None, reason="no arm-none-eabi-g++"),
+]
+CPUS = {
+    "cortex-m3": "",
+    "cortex-m4": "-mfpu=fpv4-sp-d16 -mfloat-abi=hard",
+    "cortex-m7": "-mfpu=fpv5-sp-d16 -mfloat-abi=hard",
+    "cortex-m33": "-mfpu=fpv5-sp-d16 -mfloat-abi=hard",
+    "cortex-m55": "-mfloat-abi=hard",
+}
+# Heap, exceptions, locked statics, destructors at exit, recursion's and printf's usual helpers.
+FORBIDDEN = re.compile(
+    r"\b(malloc|calloc|realloc|free|_Zn[wa]\w+|_Zd[la]\w+|__cxa_\w+|__throw\w*|_ZSt\w*throw\w*|_GLOBAL__sub_I\w*|"
+    r"abort|printf|__aeabi_atexit|_sbrk|__gxx_personality_v0)\b"
+)
+
+
+@functools.cache
+def objects(cpu: str) -> list[Path]:
+    """Build for a core; return the runtime's archive and the kernels' objects."""
+    flags = f"-mcpu={cpu} -mthumb {CPUS[cpu]} -fno-unwind-tables -fno-asynchronous-unwind-tables"
+    folder = build(
+        ROOT / "runtime",
+        f"arm-{cpu}",
+        "-DCMAKE_SYSTEM_NAME=Generic",
+        "-DCMAKE_CXX_COMPILER=arm-none-eabi-g++",
+        "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY",
+        f"-DCMAKE_CXX_FLAGS={flags}",
+    )
+    kernels = sorted((folder / "CMakeFiles" / "rt_kernels.dir").rglob("*.obj"))
+    return [folder / "librt_runtime.a", *kernels]
+
+
+def tool(name: str, *arguments: str | Path) -> str:
+    """Run a tool of the toolchain."""
+    command = [f"arm-none-eabi-{name}", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+
+
+@pytest.mark.parametrize("cpu", CPUS)
+def test_no_heap_and_no_static_constructors(cpu: str) -> None:
+    """Nothing refers to heap, exceptions or exit handlers, and nothing runs before main."""
+    files = objects(cpu)
+
+    symbols = tool("nm", *files)
+    sections = tool("objdump", "-h", *files)
+
+    assert [] == [line for line in symbols.splitlines() if FORBIDDEN.search(line)]
+    assert ".init_array" not in sections
+    assert ".ctors" not in sections
+
+
+def test_no_writable_statics() -> None:
+    """All state lies in the arena and in the Method: there is no .data and no .bss."""
+    totals = tool("size", "-t", *objects("cortex-m4")).splitlines()[-1].split()
+
+    assert ["0", "0"] == totals[1:3]
+
+
+def test_registry_entries() -> None:
+    """Each kernel is one entry of three words in the section that the linker script keeps."""
+    _, *kernels = objects("cortex-m4")
+
+    sizes = [
+        int(line.split()[2], 16)
+        for line in tool("objdump", "-h", *kernels).splitlines()
+        if re.match(r"\s+\d+ rt_kernels ", line)
+    ]
+
+    assert len(kernels) == len(sizes)
+    assert all(size % 12 == 0 and size > 0 for size in sizes)
+
+
+def test_runtime_size() -> None:
+    """Reader, verifier and loader together stay below 14 KB of Flash on an M4."""
+    archive, *_ = objects("cortex-m4")
+
+    text = int(tool("size", "-t", archive).splitlines()[-1].split()[0])
+
+    assert text < 14 * 1024

@@ -1,0 +1,34 @@
+"""Programs that upstream's own runtime ran on emulated devices: ours gives the same bytes."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.runtime.conftest import VECTORS, Runner
+
+MODELS = ["linear", "ds_cnn", "resnet8", "mobilenet_v1_025", "autoencoder"]
+CPUS = ["cortex-m4", "cortex-m55"]
+
+
+@pytest.mark.parametrize("cpu", CPUS)
+@pytest.mark.parametrize("model", MODELS)
+def test_outputs_equal_upstreams(runner: Runner, model: str, cpu: str) -> None:
+    """Same program, same input: the output bytes of ExecuTorch's C++ runtime with CMSIS-NN."""
+    expected = (VECTORS / f"{model}_{cpu}.out.bin").read_bytes()
+
+    run = runner.run(VECTORS / f"{model}_{cpu}.pte", VECTORS / f"{model}_{cpu}.in.bin")
+
+    assert expected == run.output
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_planned_memory_is_the_exporters(runner: Runner, model: str) -> None:
+    """The planned part of the arena is the plan in the program, no copy and no gap."""
+    planned = {"linear": 320, "ds_cnn": 16000, "resnet8": 49728, "mobilenet_v1_025": 138240}
+    planned["autoencoder"] = 3200
+    program = VECTORS / f"{model}_cortex-m4"
+
+    facts = runner.run(program.with_suffix(".pte"), program.with_suffix(".in.bin")).facts
+
+    assert planned[model] == int(facts["planned"])
+    assert int(facts["needed"]) == sum(int(facts[k]) for k in ("planned", "method", "temporary"))
