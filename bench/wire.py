@@ -322,6 +322,17 @@ class _Outputs:
         self.whole[key] = data
 
 
+def _counter(line: Line) -> Counter:
+    """Read the counter's self-test; raises CounterError if the counter stands still."""
+    if line.number("moved") != 1:
+        raise CounterError(
+            "the device's counter stands still", hint="QEMU needs -icount; DWT reads as zero there"
+        )
+    return Counter(
+        line.number("overhead"), line.number("wrap_bits"), line.number("wrap_instructions")
+    )
+
+
 @dataclass
 class _Said:
     """What the lines of a run said, being put together."""
@@ -340,14 +351,7 @@ class _Said:
             case "fault":
                 raise _device_fault(line)
             case "counter":
-                if line.number("moved") == 1:
-                    self.counter = Counter(
-                        line.number("overhead"),
-                        line.number("wrap_bits") if "wrap_bits" in line.fields else 64,
-                        line.number("wrap_instructions")
-                        if "wrap_instructions" in line.fields
-                        else 0,
-                    )
+                self.counter = _counter(line)
             case "pool":
                 self.pools[line.text("name")] = Pool(line.number("have"), line.number("used"))
             case "load":
@@ -379,9 +383,7 @@ def parse(transcript: Transcript, expected: Expected) -> RunLog:
     if lines[-1].text("status") != "ok":
         raise DeviceRefusedError(f"the run ended with status {lines[-1].text('status')}")
     if said.counter is None:
-        raise CounterError(
-            "the device's counter stands still", hint="QEMU needs -icount; DWT reads as zero there"
-        )
+        raise CounterError("the device did not say what its counter is")
     if said.outputs.parts:
         raise WireValueError(f"outputs {sorted(said.outputs.parts)} were begun and never closed")
     return RunLog(

@@ -65,7 +65,10 @@ class FakeTarget:
             "wire": "1",
         } | self.changes
         bodies = ["hello " + " ".join(f"{key}={value}" for key, value in hello.items())]
-        bodies += ["counter moved=1 overhead=0", f"load ticks={self.ticks} instructions=3"]
+        bodies += [
+            "counter moved=1 overhead=0 wrap_bits=24 wrap_instructions=5",
+            f"load ticks={self.ticks} instructions=3",
+        ]
         bodies += [
             f"pool name={name} have=65536 used=1024"
             for name in ("arena", "planned", "method", "temporary")

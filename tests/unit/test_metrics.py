@@ -48,7 +48,7 @@ def test_snr_with_a_nan_is_the_worst() -> None:
 @pytest.mark.parametrize("hz", [20_000_000, 25_000_000, 32_000_000])
 @pytest.mark.parametrize("executed", [1, 10, 999, 123_457, 30_000_001, 5_000_000_000])
 def test_ticks_give_back_the_instructions(hz: int, executed: int) -> None:
-    """n instructions of 64 ns, five of the window itself and five a wrap, in whole ticks, give n again.
+    """Windows of n instructions of 64 ns, five of the window itself and five a wrap, in whole ticks, give n.
 
     The counter is played here in nanoseconds, as QEMU does it: it wraps each 2^24 ticks, and each wrap's
     interrupt takes time too.

@@ -22,7 +22,7 @@ HELLO = (
 OUTPUT = bytes(range(10))
 BODIES = [
     HELLO,
-    "counter moved=1 overhead=2",
+    "counter moved=1 overhead=2 wrap_bits=24 wrap_instructions=5",
     "load ticks=900 instructions=4",
     "pool name=planned have=100 used=64",
     "measure name=latency_first i=0 ticks=123456789012",
