@@ -1,10 +1,12 @@
 #include "runtime/core/kernel.hpp"
 
 // The linker defines these around the section; weak, so that an image without any kernel links.
+// NOLINTBEGIN(bugprone-reserved-identifier): the linker chose the names.
 extern "C" {
 [[gnu::weak, gnu::visibility("hidden")]] extern const rt::Kernel __start_rt_kernels[];
 [[gnu::weak, gnu::visibility("hidden")]] extern const rt::Kernel __stop_rt_kernels[];
 }
+// NOLINTEND(bugprone-reserved-identifier)
 
 namespace rt {
 

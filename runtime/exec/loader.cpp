@@ -12,6 +12,8 @@ namespace {
 namespace fb = ::executorch_flatbuffer;
 
 constexpr uint64_t kAlignment = 16;
+// A program has hundreds of these; the figures in docs/runtime.md count on it.
+static_assert(sizeof(void*) != 4 || (sizeof(Tensor) == 20 && sizeof(ValueSlot) == 4));
 // What the file omits: a double of 0, a list of nothing.
 constexpr double kZero = 0.0;
 constexpr std::byte kEmptyList[sizeof(uint32_t)] = {};
