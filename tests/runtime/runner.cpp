@@ -31,6 +31,28 @@ void copy(std::span<std::byte> to, const std::vector<char>& from) {
   if (!to.empty()) std::memcpy(to.data(), from.data(), to.size());
 }
 
+// Kernels that only tests have, with the arguments of dequantize_per_tensor: one that needs
+// scratch, one that fails when it runs.
+constexpr uint32_t kScratchBytes = 1000;
+rt::Error prepare_scratch(rt::Args& args, rt::Needs& needs) {
+  needs.temporary_bytes = kScratchBytes;
+  return args.match("tsiiiio=");
+}
+rt::Error run_scratch(const rt::Args& args, std::span<std::byte> temporary) {
+  if (temporary.size() != kScratchBytes) return rt::Error::kArenaTooSmall;
+  if (reinterpret_cast<uintptr_t>(temporary.data()) % kAlignment != 0) {
+    return rt::Error::kTensorMisaligned;
+  }
+  std::memset(temporary.data(), 0, temporary.size());
+  std::memset(args.tensor(6).data(), 0, args.tensor(6).nbytes());
+  return rt::Error::kOk;
+}
+RT_KERNEL("test::scratch.out", prepare_scratch, run_scratch);
+
+rt::Error prepare_failing(rt::Args& args, rt::Needs&) { return args.match("tsiiiio="); }
+rt::Error run_failing(const rt::Args&, std::span<std::byte>) { return rt::Error::kArgumentValue; }
+RT_KERNEL("test::failing.out", prepare_failing, run_failing);
+
 // `bytes` bytes that start `skew` after a multiple of 16.
 class Block {
  public:

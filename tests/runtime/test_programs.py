@@ -204,6 +204,63 @@ def test_dead_values_take_no_memory(runner: Runner) -> None:
     assert int(after["method"]) - int(before["method"]) == 10 * 9
 
 
+def rename_last_operator(name: str) -> Edit:
+    """Return an edit that calls another operator in place of the last one."""
+
+    def edit(plan: Any) -> None:
+        plan.operators[plan.chains[0].instructions[-1].instr_args.op_index].name = name
+
+    return edit
+
+
+@pytest.mark.parametrize("skew", [0, 1])
+def test_kernels_scratch_is_part_of_the_need(runner: Runner, skew: int) -> None:
+    """A kernel's scratch follows the method pool, 16-byte aligned; the reported need counts it exactly."""
+    program = runner_path(runner, edited(rename_last_operator("test::scratch")))
+    run = runner.run(program, arena_skew=skew)
+    need = int(run.facts["needed"])
+
+    short = runner.run(program, arena_skew=skew, arena_bytes=need - 8).facts
+    # An arena without room for the plan: the kernels are asked all the same.
+    smaller = runner.run(program, arena_skew=skew, arena_bytes=need - 1000 - 16).facts
+
+    assert int(run.facts["temporary"]) == 1000
+    assert run.output == bytes(40)
+    assert ("arena-too-small", need) == (short["error"], int(short["need"]))
+    assert ("arena-too-small", need) == (smaller["error"], int(smaller["need"]))
+
+
+def test_failure_of_a_kernel_names_its_instruction(runner: Runner) -> None:
+    """What a kernel reports when it runs comes out with instruction and operator; later ones do not run."""
+    run = runner.run_bytes(edited(rename_last_operator("test::failing")))
+
+    facts = run.facts
+    assert ("argument-value", "3", "test::failing.out") == (
+        facts["error"],
+        facts["instruction"],
+        facts["operator"],
+    )
+    assert run.hook[-2:] == ["before 3", "after 3"]
+
+
+def test_refused_argument_names_instruction_operator_and_value(runner: Runner) -> None:
+    """What `prepare` refuses comes out with instruction, operator and the value's index in the plan."""
+    position = 4  # kernel, then its input offset
+
+    def edit(plan: Any) -> None:
+        offset = plan.chains[0].instructions[1].instr_args.args[position]
+        plan.values[offset].val.int_val = 1000
+
+    facts = runner.run_bytes(edited(edit)).facts
+
+    plan = deserialize_pte_binary(
+        (VECTORS / "linear_cortex-m4.pte").read_bytes()
+    ).program.execution_plan[0]
+    value = plan.chains[0].instructions[1].instr_args.args[position]
+    expected = ("argument-value", "1", "cortex_m::quantized_linear.out", str(value))
+    assert expected == tuple(facts[k] for k in ("error", "instruction", "operator", "value"))
+
+
 def runner_path(runner: Runner, program: bytes) -> Any:
     """Write a program into the runner's scratch folder."""
     path = runner._scratch / "edited.pte"
