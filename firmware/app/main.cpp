@@ -5,6 +5,7 @@
 #include "firmware/app/crc32.hpp"
 #include "firmware/app/engine.hpp"
 #include "firmware/app/inject.hpp"
+#include "firmware/app/mailbox.hpp"
 #include "firmware/app/run.hpp"
 #include "firmware/app/wire.hpp"
 #include "firmware/port/port.hpp"
@@ -12,27 +13,15 @@
 namespace fw {
 namespace {
 
-constexpr uint32_t kMailboxMagic = 0x58424D4C;
-constexpr uint32_t kMailboxVersion = 1;
-constexpr uint32_t kMailboxBusy = 0;
-constexpr uint32_t kMailboxIdle = 1;
+constinit Bundle bundle{};
 
-// @return 0 if nobody wrote the mailbox.
-uint64_t read_nonce() {
-  volatile Mailbox& box = mailbox();
-  box.state = kMailboxBusy;
-  if (box.magic != kMailboxMagic || box.version != kMailboxVersion) return 0;
-  const uint32_t low = box.nonce_low;
-  return uint64_t{box.nonce_high} << 32 | low;
-}
-
-void send_hello(uint64_t nonce, std::span<const std::byte> bundle) {
+void send_hello(uint64_t nonce, std::span<const std::byte> whole) {
   Line("hello")
       .text("board", board_name())
       .hex("build", build_id())
       .hex64("nonce", nonce)
-      .hex32("bundle", crc32(bundle))
-      .number("bundle_bytes", bundle.size())
+      .hex32("bundle", crc32(whole))
+      .number("bundle_bytes", whole.size())
       .text("engine", engine::name())
       .text("engine_version", engine::version())
       .text("counter", counter_name())
@@ -69,8 +58,7 @@ int refuse(const BundleRefusal& why) {
 }
 
 int run_app() {
-  const uint64_t nonce = read_nonce();
-  Bundle bundle{};
+  const uint64_t nonce = open_mailbox();
   BundleRefusal why = find_bundle(model_slot(), bundle);
   send_hello(nonce, bundle.whole);
   send_counter();
@@ -85,7 +73,16 @@ int run_app() {
 
 void send_end(std::string_view status) {
   Line("end").text("status", status).number("lines", lines_sent() + 1).send();
-  mailbox().state = kMailboxIdle;
+  close_mailbox();
+}
+
+// On a board with a probe: send lines again as long as anyone may ask for them.
+[[noreturn]] void take_orders(bool engine_works) {
+  for (;;) {
+    const LineRange range = next_order();
+    send_again(range.first, range.last);
+    if (engine_works) send_outputs_again(bundle, range.first, range.last);
+  }
 }
 
 }  // namespace
@@ -100,6 +97,7 @@ int app_main() {
         .send();
   }
   send_end(code == kExitOk ? "ok" : "error");
+  if (asked_to_stay()) take_orders(code == kExitOk);
   return code;
 }
 
@@ -117,6 +115,7 @@ void app_fault(const Fault& fault) {
       .hex32("bfar", fault.bfar)
       .send();
   send_end("fault");
+  if (asked_to_stay()) take_orders(false);
 }
 
 }  // namespace fw

@@ -5,6 +5,7 @@
 #include "firmware/app/crc32.hpp"
 #include "firmware/app/engine.hpp"
 #include "firmware/app/inject.hpp"
+#include "firmware/app/mailbox.hpp"
 #include "firmware/app/wire.hpp"
 #include "firmware/port/port.hpp"
 
@@ -110,14 +111,36 @@ void send_outputs(uint32_t sample) {
   for (uint32_t i = 0; i < engine::output_count(); ++i) send_output(sample, i, engine::output(i));
 }
 
-bool run_all_samples(const Bundle& bundle) {
-  for (uint32_t i = 0; i < bundle.header->sample_count; ++i) {
-    copy_inputs(bundle.sample(i));
-    engine::Refusal why;
-    if (!engine::execute(nullptr, why)) return refuse(why);
+bool run_sample(const Bundle& bundle, uint32_t sample) {
+  copy_inputs(bundle.sample(sample));
+  engine::Refusal why;
+  return engine::execute(nullptr, why) || refuse(why);
+}
+
+// Where the outputs begin among the lines, for those that are asked for again.
+uint32_t outputs_line;
+
+uint32_t sample_count(const Bundle& bundle) {
+  return (bundle.header->flags & kFlagAllSamples) != 0 ? bundle.header->sample_count : 1;
+}
+
+// Without the flag, sample 0 alone is sent; its outputs are there, it was what was measured.
+bool send_all_outputs(const Bundle& bundle) {
+  outputs_line = lines_sent();
+  for (uint32_t i = 0; i < sample_count(bundle); ++i) {
+    if ((bundle.header->flags & kFlagAllSamples) != 0 && !run_sample(bundle, i)) return false;
     send_outputs(i);
   }
   return true;
+}
+
+// Each output takes its data's lines and the one that ends it.
+uint32_t lines_of_sample() {
+  size_t lines = 0;
+  for (uint32_t i = 0; i < engine::output_count(); ++i) {
+    lines += (engine::output(i).size() + kOutputLineBytes - 1) / kOutputLineBytes + 1;
+  }
+  return static_cast<uint32_t>(lines);
 }
 
 // The line is sent between two windows, so nothing has to be stored; on silicon it disturbs the
@@ -148,13 +171,23 @@ bool run_bundle(const Bundle& bundle) {
       !measure(bundle, "latency", header.iterations, Inject::kNone)) {
     return false;
   }
-  if (inject == Inject::kStopWithoutEnd) exit(kExitOk);
-  if ((header.flags & kFlagAllSamples) != 0) {
-    if (!run_all_samples(bundle)) return false;
-  } else {
-    send_outputs(0);
+  if (inject == Inject::kStopWithoutEnd) {
+    while (asked_to_stay()) idle();  // a board does not end
+    exit(kExitOk);
   }
+  if (!send_all_outputs(bundle)) return false;
   return (header.flags & kFlagOperatorTicks) == 0 || time_operators(bundle);
+}
+
+void send_outputs_again(const Bundle& bundle, uint32_t first, uint32_t last) {
+  const uint32_t lines = lines_of_sample();
+  for (uint32_t i = 0; i < sample_count(bundle); ++i) {
+    const uint32_t begin = outputs_line + i * lines;
+    if (last < begin || first >= begin + lines) continue;
+    // The same inputs give the same outputs, so they need not have been kept.
+    const OnlyLines only(begin, first, last);
+    if (run_sample(bundle, i)) send_outputs(i);
+  }
 }
 
 }  // namespace fw

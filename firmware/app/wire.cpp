@@ -17,6 +17,35 @@ size_t length;
 uint32_t sequence;
 bool sending;
 
+// Lines as they were sent, one after another, for a host that missed some; those with outputs are
+// left out, and those that find no room. A run of a few dozen operators takes half of it.
+constexpr size_t kJournalBytes = 4096;
+char journal[kJournalBytes];
+size_t journal_length;
+bool has_output;
+
+// What goes out: everything, or numbers of one range while lines are made anew.
+bool again;
+uint32_t only_first, only_last, sequence_before;
+
+void put(const char* text, size_t size) {
+  sending = true;
+  for (size_t i = 0; i < size; ++i) putc(text[i]);
+  sending = false;
+}
+
+void keep() {
+  if (has_output || again || length > kJournalBytes - journal_length) return;
+  for (size_t i = 0; i < length; ++i) journal[journal_length + i] = line[i];
+  journal_length += length;
+}
+
+uint32_t number_of(const char* text) {
+  uint32_t number = 0;
+  for (++text; *text != ' '; ++text) number = number * 10 + static_cast<uint32_t>(*text - '0');
+  return number;
+}
+
 bool allowed(char c) {
   return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
          std::string_view("_.:+/=-<>,").find(c) != std::string_view::npos;
@@ -30,6 +59,7 @@ std::span<const std::byte> bytes_of(const char* text, size_t size) {
 
 Line::Line(std::string_view kind) {
   length = 0;
+  has_output = kind.starts_with("output");
   add('@');
   add_decimal(sequence);
   add(' ');
@@ -90,15 +120,18 @@ Line& Line::base64(std::string_view key, std::span<const std::byte> bytes) {
 }
 
 void Line::send() {
+  if (again && (sequence < only_first || sequence > only_last)) {
+    ++sequence;
+    return;
+  }
   const uint32_t crc = crc32(bytes_of(line, length));
   line[length++] = ' ';
   line[length++] = '*';
   for (int shift = 28; shift >= 0; shift -= 4) line[length++] = kHexDigits[crc >> shift & 15];
   line[length++] = '\n';
-  sending = true;
   ++sequence;
-  for (size_t i = 0; i < length; ++i) putc(line[i]);
-  sending = false;
+  put(line, length);
+  keep();
 }
 
 void Line::add(char c) {
@@ -130,6 +163,29 @@ void Line::add_hex(uint64_t value, int digits) {
 }
 
 uint32_t lines_sent() { return sequence; }
+
+void send_again(uint32_t first, uint32_t last) {
+  for (size_t at = 0; at < journal_length;) {
+    size_t end = at;
+    while (journal[end] != '\n') ++end;
+    const uint32_t number = number_of(journal + at);
+    if (number >= first && number <= last) put(journal + at, end + 1 - at);
+    at = end + 1;
+  }
+}
+
+OnlyLines::OnlyLines(uint32_t begin, uint32_t first, uint32_t last) {
+  again = true;
+  only_first = first;
+  only_last = last;
+  sequence_before = sequence;
+  sequence = begin;
+}
+
+OnlyLines::~OnlyLines() {
+  again = false;
+  sequence = sequence_before;
+}
 
 void abandon_line() {
   if (sending) putc('\n');

@@ -46,6 +46,20 @@ class Line {
 /** @return lines sent so far. */
 uint32_t lines_sent();
 
+/** Send lines again whose numbers are from `first` to `last`, as far as they were kept: lines with
+ * outputs are not, they can be made anew. */
+void send_again(uint32_t first, uint32_t last);
+
+/** While this lives, lines are numbered from `begin` on, and only those from `first` to `last` go
+ * out. */
+class OnlyLines {
+ public:
+  OnlyLines(uint32_t begin, uint32_t first, uint32_t last);
+  OnlyLines(const OnlyLines&) = delete;
+  OnlyLines& operator=(const OnlyLines&) = delete;
+  ~OnlyLines();
+};
+
 /** Close a line that was cut off half-way (by a fault), so that the next begins on its own. */
 void abandon_line();
 
