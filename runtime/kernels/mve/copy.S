@@ -43,3 +43,22 @@ rt_mve_fill:
 2:
   pop     {r4, pc}
   .size rt_mve_fill, . - rt_mve_fill
+
+  .section .text.rt_mve_clamp, "ax"
+  .global rt_mve_clamp
+  .type rt_mve_clamp, %function
+  .thumb_func
+rt_mve_clamp:
+  push    {r4, lr}
+  vdup.8  q1, r2
+  vdup.8  q2, r3
+  wlstp.8 lr, r1, 2f
+1:
+  vldrb.8 q0, [r0]
+  vmax.s8 q0, q0, q1
+  vmin.s8 q0, q0, q2
+  vstrb.8 q0, [r0], #16
+  letp    lr, 1b
+2:
+  pop     {r4, pc}
+  .size rt_mve_clamp, . - rt_mve_clamp

@@ -1,0 +1,79 @@
+// The int8 depthwise convolution with Helium, eight channels at a time.
+//
+// Outputs are made along the longer axis, "the line". For each channel a strip holds the taps
+// across it line after line, so that a window is one run of bytes, and a dot product one
+// instruction.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/kernels/mve/dot.hpp"
+#include "runtime/kernels/window.hpp"
+
+namespace rt::kernels::mve {
+
+inline constexpr int32_t kStripChannels = 8;
+inline constexpr int32_t kMaxTaps = 16;  // of a window
+
+// One of the two axes, with the distances in bytes from index to index.
+struct StridedAxis {
+  Axis axis;
+  int32_t input_bytes, output_bytes, weight_bytes;
+};
+
+struct Depthwise {
+  StridedAxis line, cross;
+  int32_t channels;
+  int32_t input_offset, output_offset;
+  const int8_t* weights;
+  const int32_t* bias;  // nullptr for none
+  const int32_t* multipliers;
+  const int32_t* shifts;
+
+  // Windows overlap in the strip, but not with dilation along the line.
+  int32_t lines_advance() const {
+    const Axis& axis = line.axis;
+    return axis.dilation == 1 && axis.stride < axis.kernel ? axis.stride : axis.kernel;
+  }
+  int32_t lines() const { return (line.axis.output - 1) * lines_advance() + line.axis.kernel; }
+  int32_t taps() const { return line.axis.kernel * cross.axis.kernel; }
+  // Bytes of one channel's strip; a window is read as 16 bytes.
+  int32_t strip_bytes() const { return lines() * cross.axis.kernel + kMaxTaps; }
+  bool suits() const {
+    constexpr int32_t kLargestOffset = 65535;  // of a scatter
+    return channels >= kChannels && taps() <= kMaxTaps &&
+           strip_bytes() <= kLargestOffset / kStripChannels;
+  }
+  uint32_t scratch_bytes() const {
+    return static_cast<uint32_t>(kStripChannels * (kMaxTaps + 4 + strip_bytes()));
+  }
+};
+
+// Four channels of a line of outputs.
+struct DepthwiseLine {
+  int8_t* out;
+  int32_t outputs;
+  int32_t offset;
+  int32_t out_bytes;  // from output to output
+  int32_t patch_bytes;
+  const int8_t* patches;
+  const int8_t* weights;  // 16 a channel, zeros behind the taps
+  const int32_t* multipliers;
+  const int32_t* shifts;
+  int32_t strip_bytes;
+  int32_t bias[kChannels];  // folded
+};
+
+extern "C" {
+void rt_mve_depthwise(const DepthwiseLine* line);
+// Spreads up to eight channels over as many strips, line by line.
+void rt_mve_scatter(int8_t* to, int32_t to_bytes, const int8_t* from, int32_t from_bytes,
+                    int32_t lines, int32_t strip_bytes, int32_t channels);
+}
+
+// Convolves one image; outputs saturate, they are not clamped further.
+void convolve_depthwise(const Depthwise& depthwise, const int8_t* image, int8_t* out,
+                        std::byte* scratch);
+
+}  // namespace rt::kernels::mve
