@@ -32,6 +32,30 @@ class Qemu(_Strict):
     extra: list[str] = []
 
 
+class ChipId(_Strict):
+    """A register that tells one chip from another: what it must read, under a mask."""
+
+    address: int
+    value: int
+    mask: int = 0xFFFFFFFF
+
+
+class Pyocd(_Strict):
+    """How pyOCD reaches the board.
+
+    Attributes:
+        target: pyOCD's name of the chip.
+        pack: the CMSIS-Pack that describes it, by its id in packs.lock; empty if pyOCD knows it by itself.
+        chip_id: what makes sure that it is this chip.
+        baud: of the serial port.
+    """
+
+    target: str
+    chip_id: list[ChipId] = []
+    pack: str = ""
+    baud: int = Field(default=115_200, gt=0)
+
+
 class Host(_Strict):
     """The board is a process of this machine."""
 
@@ -58,6 +82,7 @@ class Board(_Strict):
     evidence: Literal["count", "wallclock", "silicon"]
     unverified: bool = False
     qemu: Qemu | None = None
+    pyocd: Pyocd | None = None
     host: Host | None = None
 
     @property
@@ -67,7 +92,9 @@ class Board(_Strict):
 
 
 def _did_you_mean(key: str) -> str:
-    known = list(Board.model_fields) + list(Qemu.model_fields)
+    known = [
+        key for model in (Board, Qemu, Pyocd, ChipId) for key in model.model_fields
+    ]
     return nearest(key, known)
 
 
