@@ -7,6 +7,7 @@ namespace rt::kernels::reference {
 
 // Defined where the build puts a faster kernel in their place (RT_KERNEL_ISA in
 // runtime/CMakeLists.txt).
+extern const Kernel dequantize_per_tensor;
 extern const Kernel quantize_per_tensor;
 extern const Kernel quantized_add;
 extern const Kernel quantized_avg_pool2d;

@@ -2,6 +2,7 @@
 
 #include "runtime/core/kernel.hpp"
 #include "runtime/kernels/checks.hpp"
+#include "runtime/kernels/reference.hpp"
 
 namespace rt::kernels {
 namespace {
@@ -33,6 +34,6 @@ Error run(const Args& args, std::span<std::byte>) {
 
 }  // namespace
 
-RT_KERNEL("cortex_m::dequantize_per_tensor.out", prepare, run);
+RT_REFERENCE_KERNEL(dequantize_per_tensor, "cortex_m::dequantize_per_tensor.out", prepare, run);
 
 }  // namespace rt::kernels

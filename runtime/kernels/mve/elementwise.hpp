@@ -1,0 +1,36 @@
+// Elementwise kernels with Helium; elementwise.S.
+#pragma once
+
+#include <cstdint>
+
+namespace rt::kernels::mve {
+
+struct Addition {
+  const int32_t* self;   // 256 scaled values by the operand's byte
+  const int32_t* other;  // likewise
+  int32_t multiplier;
+  int32_t shift;  // below 0
+  int32_t offset;
+  uint32_t count;
+};
+
+struct Scaling {
+  float factor;
+  int32_t zero_point;
+};
+
+// Vectors flush denormals to zero (Armv8-M ARM, StandardFPSCRValue). With factors within this and
+// its inverse no product that matters is one, and no operand.
+inline constexpr float kLargestFactor = 0x1p100F;
+
+extern "C" {
+// out = clamp8(requantize(self[a] + other[b]) + offset)
+void rt_mve_add(const int8_t* a, const int8_t* b, int8_t* out, const Addition* addition);
+// out = clamp8(round(in * factor) + zero point), ties to even, `blocks` times 16, at least one.
+// @return 0 if no input was a NaN.
+uint32_t rt_mve_quantize(const float* in, int8_t* out, uint32_t blocks, const Scaling* scaling);
+// out = (in - zero point) * factor
+void rt_mve_dequantize(const int8_t* in, float* out, uint32_t count, const Scaling* scaling);
+}
+
+}  // namespace rt::kernels::mve
