@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 from enum import StrEnum
 from typing import Literal
@@ -9,6 +10,10 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 SCHEMA = 1
+
+# `<UTC>-<scheme>-<run id>.json`; what has a further suffix after the run id lies beside a record
+RECORD_NAME = re.compile(r"\d{8}T\d{6}Z-[^.]+-[0-9a-f]{8}\.json")
+BESIDE_NAME = re.compile(r"\d{8}T\d{6}Z-[^.]+-[0-9a-f]{8}\.[^.]+\..+")
 
 
 class Evidence(StrEnum):
@@ -44,6 +49,8 @@ class Measure(_Frozen):
         interval: 95 % interval of the median or proportion, where one is known.
         n: number of items that a proportion is over.
         source: what it was measured or compared with, in words.
+        band: of an estimate: where the true value is said to lie.
+        table: of an estimate: the tables that priced it, with their hashes.
     """
 
     name: str
@@ -54,6 +61,8 @@ class Measure(_Frozen):
     interval: tuple[float, float] | None = None
     n: int | None = None
     source: str = ""
+    band: tuple[float, float] | None = None
+    table: str = ""
 
 
 def measured(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import cache
+from bench import cache, store
 from bench.cache import folder_atomically, write_atomically
 
 
@@ -46,3 +46,15 @@ def test_a_folder_made_twice_at_once_is_one(tmp_path: Path) -> None:
 
     assert (tmp_path / "program" / "whose").read_text() == "second"
     assert [p.name for p in tmp_path.iterdir()] == ["program"]
+
+
+def test_a_file_beside_a_record_is_not_taken_for_one(tmp_path: Path) -> None:
+    """`program.json` belongs to its record: it is neither a record nor damaged."""
+    folder = tmp_path / "b" / "m"
+    folder.mkdir(parents=True)
+    (folder / "20260101T000000Z-int8-0123abcd.program.json").write_text("{}")
+    (folder / "notes.json").write_text("{}")
+
+    _, bad = store.load(tmp_path)
+
+    assert ["notes.json"] == [item.path.name for item in bad]
