@@ -51,12 +51,17 @@ struct Layout {
 class Pixels {
  public:
   Pixels(const Dot3& dot, const Filters& filters, int8_t* spare)
-      : dot_(dot), filters_(filters), spare_(spare) {}
+      : dot_(dot),
+        filters_(filters),
+        spare_(spare),
+        function_(needs_away(dot.offset, dot.min) ? rt_mve_dot3 : rt_mve_dot3_relu) {
+    dot_.channels = filters.outputs & ~3;
+  }
 
   void add(const int8_t* patch, int8_t* out) {
     dot_.activations[count_] = patch;
     dot_.out[count_] = out;
-    if (++count_ == kPixels) flush();
+    if (++count_ == kPixels) multiply();
   }
 
   void flush() {
@@ -65,25 +70,32 @@ class Pixels {
       dot_.activations[count_] = dot_.activations[0];
       dot_.out[count_] = spare_;
     }
+    multiply();
+  }
+
+ private:
+  void multiply() {
     count_ = 0;
-    Dot3 dot = dot_;
-    dot.channels = filters_.outputs & ~3;
-    rt_mve_dot3(&dot, filters_.weights);
-    if (dot.channels == filters_.outputs) return;
-    // The last four filters are done again as far as they were done.
+    function_(&dot_, filters_.weights);
+    if (dot_.channels != filters_.outputs) multiply_last();
+  }
+
+  // The last four filters are done again as far as they were done.
+  void multiply_last() {
     const int32_t last = filters_.outputs - kChannels;
+    Dot3 dot = dot_;
     dot.channels = kChannels;
     dot.bias += last;
     dot.multipliers += last;
     dot.shifts += last;
     for (int8_t*& out : dot.out) out += last;
-    rt_mve_dot3(&dot, filters_.weights + last * dot.depth);
+    function_(&dot, filters_.weights + last * dot.depth);
   }
 
- private:
   Dot3 dot_;
   const Filters& filters_;
   int8_t* spare_;
+  void (*function_)(const Dot3*, const int8_t*);
   int32_t count_ = 0;
 };
 

@@ -25,14 +25,18 @@ class Group {
 
   void convolve(int32_t channel, const int8_t* image, int8_t* out) {
     load_weights(channel);
+    const DepthwiseLine first = line_of(channel, 0);
+    // The last four channels are done again as far as they were done.
+    const int32_t rest = count_ - kChannels;
+    const DepthwiseLine last = line_of(channel, rest);
     const StridedAxis& cross = d_.cross;
+    out += channel;
     int32_t origin = -cross.axis.padding;
     for (int32_t i = 0; i < cross.axis.output; ++i, origin += cross.axis.stride) {
       load_strips(image + channel, origin);
-      int8_t* const to = out + channel + i * cross.output_bytes;
-      finish_line(to, channel, 0);
-      // The last four channels are done again as far as they were done.
-      if (count_ > kChannels) finish_line(to, channel, count_ - kChannels);
+      rt_mve_depthwise(&first, out);
+      if (rest > 0) rt_mve_depthwise(&last, out + rest);
+      out += cross.output_bytes;
     }
   }
 
@@ -66,31 +70,44 @@ class Group {
     if (end > count) end = count;
     if (end <= begin) return;
     const int32_t taps = d_.cross.axis.kernel;
-    const int8_t* const first = image + (from + begin * line.dilation) * d_.line.input_bytes;
+    image += (from + begin * line.dilation) * d_.line.input_bytes;
     int8_t* const strip = strips_ + (to + begin) * taps;
-    int32_t at = origin;
-    for (int32_t tap = 0; tap < taps; ++tap, at += d_.cross.axis.dilation) {
-      const bool inside = at >= 0 && at < d_.cross.axis.input;
-      rt_mve_scatter(strip + tap, taps, inside ? first + at * d_.cross.input_bytes : padding_,
-                     inside ? line.dilation * d_.line.input_bytes : 0, end - begin,
-                     d_.strip_bytes(), count_);
+    if (taps == 3 && count_ == kStripChannels) {
+      Scatter3 scatter = {strip, end - begin, {}, {}, d_.strip_bytes()};
+      for (int32_t tap = 0; tap < 3; ++tap) {
+        scatter.from[tap] = tap_of(image, origin, tap, scatter.from_bytes[tap]);
+      }
+      rt_mve_scatter3(&scatter);
+      return;
+    }
+    for (int32_t tap = 0; tap < taps; ++tap) {
+      int32_t bytes = 0;
+      const int8_t* const first = tap_of(image, origin, tap, bytes);
+      rt_mve_scatter(strip + tap, taps, first, bytes, end - begin, d_.strip_bytes(), count_);
     }
   }
 
-  void finish_line(int8_t* out, int32_t channel, int32_t first) const {
-    const int32_t* bias = folded_ + first;
-    const DepthwiseLine line = {out + first,
-                                d_.line.axis.output,
-                                d_.output_offset,
-                                d_.line.output_bytes,
-                                d_.lines_advance() * d_.cross.axis.kernel,
-                                strips_ + first * d_.strip_bytes(),
-                                weights_ + first * kMaxTaps,
-                                d_.multipliers + channel + first,
-                                d_.shifts + channel + first,
-                                d_.strip_bytes(),
-                                {bias[0], bias[1], bias[2], bias[3]}};
-    rt_mve_depthwise(&line);
+  // @return where a tap across the line begins, and the bytes from line to line; outside the input
+  //     the padding, over and over.
+  const int8_t* tap_of(const int8_t* image, int32_t origin, int32_t tap, int32_t& bytes) const {
+    const int32_t at = origin + tap * d_.cross.axis.dilation;
+    const bool inside = at >= 0 && at < d_.cross.axis.input;
+    bytes = inside ? d_.line.axis.dilation * d_.line.input_bytes : 0;
+    return inside ? image + at * d_.cross.input_bytes : padding_;
+  }
+
+  DepthwiseLine line_of(int32_t channel, int32_t first) const {
+    return {d_.line.axis.output,
+            d_.line.output_bytes,
+            d_.lines_advance() * d_.cross.axis.kernel,
+            d_.away ? 1 : 0,
+            d_.output_offset,
+            strips_ + first * d_.strip_bytes(),
+            weights_ + first * kMaxTaps,
+            d_.multipliers + channel + first,
+            d_.shifts + channel + first,
+            d_.strip_bytes(),
+            folded_ + first};
   }
 
   const Depthwise& d_;

@@ -26,6 +26,7 @@ struct Depthwise {
   StridedAxis line, cross;
   int32_t channels;
   int32_t input_offset, output_offset;
+  bool away;  // as in DepthwiseLine
   const int8_t* weights;
   const int32_t* bias;  // nullptr for none
   const int32_t* multipliers;
@@ -52,22 +53,32 @@ struct Depthwise {
 
 // Four channels of a line of outputs.
 struct DepthwiseLine {
-  int8_t* out;
   int32_t outputs;
+  int32_t out_bytes;    // from output to output
+  int32_t patch_bytes;  // from window to window
+  int32_t away;         // whether negative ties must be rounded away from zero
   int32_t offset;
-  int32_t out_bytes;  // from output to output
-  int32_t patch_bytes;
   const int8_t* patches;
   const int8_t* weights;  // 16 a channel, zeros behind the taps
   const int32_t* multipliers;
   const int32_t* shifts;
   int32_t strip_bytes;
-  int32_t bias[kChannels];  // folded
+  const int32_t* bias;  // folded
+};
+
+// Three taps of eight channels, spread over as many strips.
+struct Scatter3 {
+  int8_t* to;  // a line of a strip is three bytes
+  int32_t lines;
+  const int8_t* from[3];
+  int32_t from_bytes[3];  // from line to line
+  int32_t strip_bytes;
 };
 
 extern "C" {
-void rt_mve_depthwise(const DepthwiseLine* line);
-// Spreads up to eight channels over as many strips, line by line.
+void rt_mve_depthwise(const DepthwiseLine* line, int8_t* out);
+void rt_mve_scatter3(const Scatter3* scatter);
+// One tap of up to eight channels.
 void rt_mve_scatter(int8_t* to, int32_t to_bytes, const int8_t* from, int32_t from_bytes,
                     int32_t lines, int32_t strip_bytes, int32_t channels);
 }

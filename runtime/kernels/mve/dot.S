@@ -4,10 +4,12 @@
 
 // x = requantize(x + bias) + offset, clamped; `t` is overwritten. VQRDMULH is the rounded product,
 // VRSHL rounds ties up: taking one from negative values makes that away from zero.
-.macro REQUANTIZE x, t, multiplier, shift, offset
+.macro REQUANTIZE x, t, multiplier, shift, offset, away=1
   vqrdmulh.s32 \x, \x, \multiplier
+  .if \away
   vshr.s32 \t, \x, #31
   vadd.i32 \x, \x, \t
+  .endif
   vrshl.s32 \x, \x, \shift
   vadd.i32 \x, \x, \offset
   vmax.s32 \x, \x, q5
@@ -44,16 +46,17 @@
 .equ D3_CHANNELS, 108
 .equ D3_BYTES, 120
 
-  .section .text.rt_mve_dot3, "ax"
+.macro DOT3 name, away
+  .section .text.\name, "ax"
   .align 3
-sum_offsets:
+9:
   // In the sums of a pixel: channels 0 and 1 lie together, 2 and 3 after those of three pixels.
   .word   0, 4, 24, 28
 
-  .global rt_mve_dot3
-  .type rt_mve_dot3, %function
+  .global \name
+  .type \name, %function
   .thumb_func
-rt_mve_dot3:
+\name:
   push    {r4-r11, lr}
   vpush   {d8-d15}
   sub     sp, #D3_BYTES
@@ -71,7 +74,7 @@ rt_mve_dot3:
   ldrd    r1, r2, [r0]
   vdup.32 q5, r1
   vdup.32 q6, r2
-  adr     r0, sum_offsets
+  adr     r0, 9b
   vldrw.32 q7, [r0]
 1:
   TWO_BY_THREE
@@ -91,24 +94,28 @@ rt_mve_dot3:
   add     r0, r0, #16
   vadd.i32 q3, q3, q0
   add     r2, r2, r4
-  REQUANTIZE q3, q4, q1, q2, r9
+  REQUANTIZE q3, q4, q1, q2, r9, \away
   vldrw.32 q4, [r10, q7]
   vstrb.32 q3, [r5], #4
   vadd.i32 q4, q4, q0
   add     r3, r3, r4
-  REQUANTIZE q4, q3, q1, q2, r9
+  REQUANTIZE q4, q3, q1, q2, r9, \away
   vldrw.32 q3, [r0, q7]
   vstrb.32 q4, [r6], #4
   vadd.i32 q3, q3, q0
   subs    r8, r8, #4
-  REQUANTIZE q3, q4, q1, q2, r9
+  REQUANTIZE q3, q4, q1, q2, r9, \away
   vstrb.32 q3, [r7], #4
   stm     lr, {r1-r8}
   bne     1b
   add     sp, #D3_BYTES
   vpop    {d8-d15}
   pop     {r4-r11, pc}
-  .size rt_mve_dot3, . - rt_mve_dot3
+  .size \name, . - \name
+.endm
+
+DOT3 rt_mve_dot3, 1
+DOT3 rt_mve_dot3_relu, 0
 
   .section .text.rt_mve_dot1, "ax"
   .global rt_mve_dot1

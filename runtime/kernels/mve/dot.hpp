@@ -44,6 +44,8 @@ struct Fold {
 
 extern "C" {
 void rt_mve_dot3(const Dot3* dot, const int8_t* weights);
+// The same for needs_away(dot->offset, dot->min) == false.
+void rt_mve_dot3_relu(const Dot3* dot, const int8_t* weights);
 void rt_mve_dot1(const Dot1* dot, const int8_t* weights);
 // folded[c] = bias[c] + offset * sum of row c of the weights.
 void rt_mve_fold_offset(const int32_t* bias, const int8_t* weights, int32_t* folded,
@@ -52,5 +54,9 @@ void rt_mve_fold_offset(const int32_t* bias, const int8_t* weights, int32_t* fol
 
 // VRSHL takes any shift to the right; a shift of 0 would lose the rounding's correction.
 inline bool scale_fits(int32_t shift) { return shift < 0; }
+
+// Whether ties below zero must be rounded away from it: not if the clamp makes all that is negative
+// before the offset one value, as a fused ReLU does.
+inline bool needs_away(int32_t offset, int32_t min) { return min < offset; }
 
 }  // namespace rt::kernels::mve

@@ -41,6 +41,7 @@ Depthwise depthwise_of(const Args& args, const Window& window) {
           channels,
           args.integer(kAt.input_offset),
           args.integer(kAt.output_offset),
+          needs_away(args.integer(kAt.output_offset), args.integer(kAt.activation_min)),
           args.tensor(A::kWeight).as<int8_t>(),
           bias == nullptr ? nullptr : bias->as<int32_t>(),
           args.tensor(kAt.multipliers).as<int32_t>(),
@@ -60,9 +61,11 @@ Path choose(const Args& args, const Window& window) {
 // The filters of a one-channel convolution, as many as are transposed at once.
 Filters filters_of(const Args& args, const Window& window) {
   const int32_t outputs = args.tensor(A::kWeight).size(3);
-  int32_t count = kTransposedBytes / (window.h.kernel * window.w.kernel);
-  if (count > outputs) count = outputs;
-  return {nullptr, 1, 0, count < kChannels ? kChannels : count & ~3};
+  const int32_t most = kTransposedBytes / (window.h.kernel * window.w.kernel);
+  if (most <= kChannels) return {nullptr, 1, 0, kChannels};
+  const int32_t blocks = (outputs + most - 1) / most;
+  const int32_t count = (outputs + blocks - 1) / blocks;
+  return {nullptr, 1, 0, count < kChannels ? kChannels : count};
 }
 
 uint32_t transposed_bytes(const Window& window, const Filters& filters) {
