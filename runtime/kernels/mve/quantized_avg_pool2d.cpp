@@ -1,0 +1,74 @@
+// cortex_m::quantized_avg_pool2d with Helium: eight channels at a time.
+
+#include <arm_mve.h>
+
+#include "runtime/kernels/int8_pool.hpp"
+#include "runtime/kernels/reference.hpp"
+
+namespace rt::kernels::mve {
+namespace {
+
+constexpr uint32_t kOut = 9;
+constexpr int32_t kLanes = 8;
+constexpr int32_t kLargestCount = 255;  // 255 * 128 fits 16 bits
+
+int8_t mean(int32_t sum, int32_t count) {
+  const int32_t half = count / 2;
+  return static_cast<int8_t>((sum > 0 ? sum + half : sum - half) / count);
+}
+
+// One output of up to eight channels.
+void pool_lanes(const int8_t* corner, int8_t* out, int32_t lanes, int32_t rows, int32_t columns,
+                int32_t row_bytes, int32_t channels) {
+  const mve_pred16_t some = vctp16q(static_cast<uint32_t>(lanes));
+  int16x8_t sums = vdupq_n_s16(0);
+  for (int32_t y = 0; y < rows; ++y, corner += row_bytes) {
+    const int8_t* in = corner;
+    for (int32_t x = 0; x < columns; ++x, in += channels) {
+      sums = vaddq_s16(sums, vldrbq_z_s16(in, some));
+    }
+  }
+  int16_t sum[kLanes];
+  vst1q_s16(sum, sums);
+  for (int32_t c = 0; c < lanes; ++c) out[c] = mean(sum[c], rows * columns);
+}
+
+bool suits(const Window& window) { return window.h.kernel <= kLargestCount / window.w.kernel; }
+
+Error prepare(Args& args, Needs& needs) {
+  return reference::quantized_avg_pool2d.prepare(args, needs);
+}
+
+Error run(const Args& args, std::span<std::byte> temporary) {
+  const Tensor& input = args.tensor(PoolArguments::kInput);
+  Tensor& out = args.tensor(kOut);
+  const Window window = pool_window(args, out);
+  if (!suits(window)) return reference::quantized_avg_pool2d.run(args, temporary);
+  const auto& [h, w] = window;
+  const int32_t channels = input.size(1);
+  const int32_t row_bytes = w.input * channels;
+  const int8_t* image = input.as<int8_t>();
+  int8_t* result = out.as<int8_t>();
+  for (int32_t n = 0; n < input.size(0); ++n, image += h.input * row_bytes) {
+    for (int32_t y = 0; y < h.output; ++y) {
+      const Axis::Range ys = h.range(y);
+      for (int32_t x = 0; x < w.output; ++x, result += channels) {
+        const Axis::Range xs = w.range(x);
+        const int8_t* corner =
+            image + (ys.origin + ys.begin) * row_bytes + (xs.origin + xs.begin) * channels;
+        for (int32_t c = 0; c < channels; c += kLanes) {
+          const int32_t lanes = channels - c < kLanes ? channels - c : kLanes;
+          pool_lanes(corner + c, result + c, lanes, ys.end - ys.begin, xs.end - xs.begin, row_bytes,
+                     channels);
+        }
+      }
+    }
+  }
+  return Error::kOk;
+}
+
+}  // namespace
+
+RT_KERNEL("cortex_m::quantized_avg_pool2d.out", prepare, run);
+
+}  // namespace rt::kernels::mve
