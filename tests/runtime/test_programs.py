@@ -62,6 +62,17 @@ def set_plan(where: str, **fields: Any) -> Edit:
     return edit
 
 
+def set_weight(**fields: Any) -> Edit:
+    """Return an edit of the first layer's weights, which are a constant."""
+
+    def edit(plan: Any) -> None:
+        weight = plan.values[plan.chains[0].instructions[1].instr_args.args[1]].val
+        for key, value in fields.items():
+            setattr(weight, key, value)
+
+    return edit
+
+
 def insert(call: Any) -> Edit:
     """Return an edit that puts an instruction before all others."""
     return lambda plan: plan.chains[0].instructions.insert(0, Instruction(call))
@@ -140,6 +151,8 @@ CASES: dict[str, tuple[Edit, str]] = {
     "offset-64-bit": (set_plan("allocation_info", memory_offset_high=1), "tensor-out-of-bounds"),
     "buffer-unknown": (set_plan("allocation_info", memory_id=2), "index-out-of-range"),
     "buffer-zero": (set_plan("allocation_info", memory_id=0), "index-out-of-range"),
+    "constant-too-large": (set_weight(sizes=[64, 64]), "tensor-out-of-bounds"),
+    "constant-unknown": (set_weight(data_buffer_idx=1000), "index-out-of-range"),
     "value-unknown": (set_index(1000), "index-out-of-range"),
     "value-negative": (set_index(-1), "index-out-of-range"),
     "text-output": (text_output, "output-unsupported"),
