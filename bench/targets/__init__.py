@@ -14,13 +14,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Request:
-    """One run: this image with this bundle under this nonce, within the deadline."""
+    """One run: this image with this bundle under this nonce, within the deadline.
+
+    Attributes:
+        plugin: what QEMU's -plugin gets (bench.estimate); nothing without one, and nothing on other targets.
+    """
 
     board: Board
     image: Image
     bundle: Bundle
     nonce: int
     deadline_s: float
+    plugin: str = ""
 
 
 class Target(Protocol):

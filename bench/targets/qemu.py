@@ -43,6 +43,7 @@ class QemuTarget:
                 *("-device", f"loader,file={bundle},addr={image.model.start:#x},force-raw=on"),
                 *("-device", f"loader,file={mailbox},addr={image.mailbox:#x},force-raw=on"),
                 *board.qemu.extra,
+                *(("-plugin", request.plugin) if request.plugin else ()),
             ]
             done = process.run(command, deadline_s=request.deadline_s, tool_hint=_HINT)
         return Transcript(
