@@ -9,7 +9,7 @@ MODELS ?= digits_cnn ds_cnn resnet8 mobilenet_v1_025 autoencoder linear
 SCHEMES ?= int8
 CXX_SOURCES = $(shell git ls-files '*.cpp' '*.hpp')
 
-.PHONY: bench test check setup system format clean help
+.PHONY: bench bench-estimate test check setup system format clean help
 
 help: ## Say what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -19,6 +19,9 @@ bench: setup ## Set up what is missing, then run every model on every emulated b
 
 test: setup ## Set up what is missing, then run every test
 	@$(PYTHON) -m pytest -q --durations=10
+
+bench-estimate: setup ## Show how far off estimated cycles are: the tables against manuals and real parts
+	@$(PYTHON) -m bench.estimate
 
 check: setup ## Format, lint, types, layers, unit and contract tests, host runtime tests
 	@$(VENV)/bin/ruff format --check --quiet . || { echo "run 'make format'"; exit 1; }
