@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from bench import build, faults, foreign, metrics, preflight, process, wire
+from bench import build, deployment, estimate, faults, foreign, metrics, preflight, process, wire
 from bench.bundle import Bundle, Options, pack
 from bench.cache import PROGRAMS, PROJECT
 from bench.errors import (
@@ -81,11 +81,15 @@ class Plan:
     Attributes:
         samples: how many of the model's samples run; None for all that it has.
         deadline_s: of one run; None for one from the amount of work.
+        deployment: also link and run the deployment image, for sizes that a product would have.
+        estimate: also run once with QEMU's plugin, for estimated cycles.
     """
 
     options: Options = field(default_factory=Options)
     samples: int | None = None
     deadline_s: float | None = None
+    deployment: bool = True
+    estimate: bool = True
 
 
 @dataclass(frozen=True)
@@ -112,11 +116,12 @@ class RunFailedError(Exception):
 
 
 def ensure_programs(
-    cases: Iterable[Case], samples: int | None, say: Say
+    cases: Iterable[Case], samples: int | None, say: Say, *, intermediates: bool = False
 ) -> dict[tuple[str, str, str], Program | LabError]:
     """Return the program, or why there is none, of every (model, scheme, cpu) of the cases.
 
     What the cache has is read; the rest is exported in one process of its own, so that this one imports no torch.
+    With `intermediates`, what every instruction should give lies beside each program (bench/intermediate.py).
     """
     found: dict[tuple[str, str, str], Program | LabError] = {}
     wanted: dict[tuple[str, str], dict[str, Path]] = {}
@@ -129,7 +134,8 @@ def ensure_programs(
             if isinstance(source, Path):
                 found[key] = foreign.foreign_program(source)
                 continue
-            folder = PROGRAMS / program_key(source, case.scheme, case.board.cpu, samples)
+            name = program_key(source, case.scheme, case.board.cpu, samples)
+            folder = PROGRAMS / (f"{name}-intermediates" if intermediates else name)
             if (folder / "program.json").exists():
                 found[key] = read_program(folder)
             else:
@@ -137,7 +143,7 @@ def ensure_programs(
         except LabError as fault:
             found[key] = fault
     if wanted:
-        failed = _export(wanted, samples, say)
+        failed = _export(wanted, samples, say, intermediates=intermediates)
         for (model, scheme), folders in wanted.items():
             for cpu, folder in folders.items():
                 why = failed.get((model, scheme, cpu))
@@ -158,7 +164,11 @@ def read_program(folder: Path) -> Program:
 
 
 def _export(
-    wanted: dict[tuple[str, str], dict[str, Path]], samples: int | None, say: Say
+    wanted: dict[tuple[str, str], dict[str, Path]],
+    samples: int | None,
+    say: Say,
+    *,
+    intermediates: bool,
 ) -> dict[tuple[str, str, str], LabError]:
     """Export in a child process; return the faults by (model, scheme, cpu)."""
     failed: dict[tuple[str, str, str], LabError] = {}
@@ -168,6 +178,7 @@ def _export(
             "model": model,
             "scheme": scheme,
             "samples": samples,
+            "intermediates": intermediates,
             "cpus": [{"cpu": cpu, "out": str(out)} for cpu, out in folders.items()],
         }
         for (model, scheme), folders in wanted.items()
@@ -305,8 +316,11 @@ def run_case(attempt: Attempt) -> Outcome:
             log = wire.parse(transcript, _expected(request))
             run = metrics.Run(board, program, attempt.image, log, samples)
             _check_outputs(run)
+            run = replace(run, deployment=_run_deployment(attempt, request))
             return Outcome(
-                _whole_record(attempt, log, metrics.measure_all(run), retries),
+                _whole_record(
+                    attempt, run, (*metrics.measure_all(run), *_estimate(attempt, log)), retries
+                ),
                 program,
                 transcript,
                 log,
@@ -323,8 +337,51 @@ def run_case(attempt: Attempt) -> Outcome:
     raise AssertionError("the loop above returns or raises")
 
 
+def _run_deployment(
+    attempt: Attempt, request: Request
+) -> tuple[deployment.Deployment, deployment.DeploymentRun] | None:
+    """Link what a product would ship for this program, and run it on the same bundle; None where there is none."""
+    if not attempt.plan.deployment or attempt.case.board.qemu is None:
+        return None
+    operators = frozenset(operator.operator for operator in attempt.program.manifest.operators)
+    linked = deployment.build_deployment(attempt.case.board, operators)
+    transcript = attempt.target.run(replace(request, image=linked.image))
+    return linked, deployment.parse_report(transcript, attempt.where)
+
+
+def _estimate(attempt: Attempt, log: RunLog) -> tuple[Measure, ...]:
+    """Price the inference from its blocks: one more run, as short as can be, with the plugin.
+
+    Raises:
+        CounterError: its windows have other ticks than the run without the plugin.
+        EstimateError, DumpError, TableError: what the plugin left does not belong to the run, or cannot be priced.
+    """
+    board, plan = attempt.case.board, attempt.plan
+    if (
+        not plan.estimate
+        or not estimate.supports(board)
+        or not isinstance(attempt.target, QemuTarget)
+    ):
+        return ()
+    options = replace(
+        plan.options, warmup=0, iterations=min(1, plan.options.iterations), all_outputs=False
+    )
+    bundle, _ = make_bundle(attempt.program, replace(plan, options=options, samples=1))
+    deadline_s = _deadline_s(attempt.program, plan, 1)
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        dump = Path(folder) / "blocks.dump"
+        request = Request(board, attempt.image, bundle, secrets.randbits(64), deadline_s,
+                          plugin=estimate.plugin_for(attempt.image, dump))  # fmt: skip
+        counted = wire.parse(attempt.target.run(request), _expected(request))
+        found = estimate.measures(board, estimate.read_dump_file(dump), counted)
+    for name, ticks in counted.ticks.items():
+        if set(ticks) - set(log.ticks[name]):
+            raise CounterError(f"{name}: {ticks} ticks with the plugin, {log.ticks[name]} without")
+    return found
+
+
 def _whole_record(
-    attempt: Attempt, log: RunLog, measures: tuple[Measure, ...], retries: int
+    attempt: Attempt, run: metrics.Run, measures: tuple[Measure, ...], retries: int
 ) -> Record:
     """Return the record of a run that was parsed and measured."""
     issues = [
@@ -336,8 +393,13 @@ def _whole_record(
         message = f"{retries} run was damaged on the wire and done again"
         issues.append(Issue(code="retried", message=message))
     degraded = retries or any(issue.code in _DEGRADING for issue in issues)
-    return _blank_record(attempt, log.hello.engine, log.hello.engine_version).model_copy(
+    blank = _blank_record(attempt, run.log.hello.engine, run.log.hello.engine_version)
+    images = blank.images
+    if run.deployment is not None:
+        images = (*images, _image_facts(run.deployment[0].image, "deployment"))
+    return blank.model_copy(
         update={
+            "images": images,
             "status": Status.DEGRADED if degraded else Status.VALID,
             "issues": tuple(issues),
             "retries": retries,
@@ -412,15 +474,7 @@ def _blank_record(attempt: Attempt, engine: str, version: str) -> Record:
             int8_mac_fraction=manifest.int8_mac_fraction,
             macs=manifest.macs,
         ),
-        images=(
-            ImageFacts(
-                role="lab",
-                build_id=image.build_id,
-                sha256=image.sha256,
-                sizes={"code": image.code_bytes, "data": image.data_bytes, "bss": image.bss_bytes},
-                ran=True,
-            ),
-        ),
+        images=(_image_facts(image, "lab"),),
         compiler=_compiler(case.board.host is not None),
         workload_id=_workload_id(manifest, engine, attempt.plan),
         oracle=manifest.oracle.name,
@@ -436,6 +490,13 @@ def _blank_record(attempt: Attempt, engine: str, version: str) -> Record:
         issues=(),
         retries=0,
         measures=(),
+    )
+
+
+def _image_facts(image: Image, role: Literal["lab", "deployment"]) -> ImageFacts:
+    sizes = {"code": image.code_bytes, "data": image.data_bytes, "bss": image.bss_bytes}
+    return ImageFacts(
+        role=role, build_id=image.build_id, sha256=image.sha256, sizes=sizes, ran=True
     )
 
 

@@ -48,7 +48,22 @@ _SCALAR_TYPES = {
     7: "float64",
     11: "bool",
 }
+_PLAN_LIMIT_BYTES = 1 << 30  # no microcontroller comes near
 _LIMIT = 1 << 20  # of anything that is counted in a program: no real one comes near
+
+
+@dataclass(frozen=True)
+class PlanParts:
+    """Bytes of the memory plan by what they are for; they add up to the plan.
+
+    Tensors whose lives do not overlap share bytes. A byte that an input or output of the program ever uses counts as
+    `input_output`; of the rest, one that a kernel's scratch tensor ever uses counts as `scratch`; what is left is
+    `activations`, alignment gaps included.
+    """
+
+    activations: int
+    input_output: int
+    scratch: int
 
 
 @dataclass(frozen=True)
@@ -67,6 +82,8 @@ class PteFacts:
     outputs: tuple[TensorInfo, ...]
     operators: tuple[OperatorInfo, ...]
     planned_bytes: int
+    plan: PlanParts
+    constant_bytes: int
 
 
 def _foreign(data: bytes) -> str:  # noqa: PLR0911  a list of guesses, one line each
@@ -158,7 +175,70 @@ def _read(data: bytes, method: str, where: str) -> PteFacts:
         outputs=tuple(_tensor(plan, plan.Outputs(i)) for i in range(plan.OutputsLength())),
         operators=tuple(_operators(plan)),
         planned_bytes=sum(sizes[1:]),  # the schema: non_const_buffer_sizes[0] is to be ignored
+        plan=_plan_parts(plan, sizes),
+        constant_bytes=sum(
+            segment.Size() for segment in _items(program.SegmentsLength(), program.Segments)
+        ),
     )
+
+
+# position of the scratch tensors among an operator's arguments: executorch, backends/cortex_m/ops/operators.yaml
+_SCRATCH_ARGUMENTS = {
+    "cortex_m::quantized_conv2d": (12,),
+    "cortex_m::quantized_conv2d_nhwc": (12,),
+    "cortex_m::quantized_depthwise_conv2d": (13,),
+    "cortex_m::quantized_depthwise_conv2d_nhwc": (13,),
+    "cortex_m::quantized_transpose_conv2d": (13, 14),
+    "cortex_m::quantized_transpose_conv2d_nhwc": (13, 14),
+    "cortex_m::quantized_avg_pool2d": (8,),
+    "cortex_m::quantized_avg_pool2d_nhwc": (8,),
+    "cortex_m::quantized_batch_matmul": (7,),
+}
+
+
+def _plan_parts(plan: Any, sizes: list[int]) -> PlanParts:
+    """Attribute each planned byte by the rule of `PlanParts`."""
+    total = sum(sizes[1:])
+    if total > _PLAN_LIMIT_BYTES:
+        raise ValueError(f"a memory plan of {total} bytes")
+    use = bytearray(total)  # 0 activations, 1 scratch, 2 input or output
+    ends = {plan.Inputs(i) for i in range(plan.InputsLength())}
+    ends |= {plan.Outputs(i) for i in range(plan.OutputsLength())}
+    for mark, values in ((1, _scratch_values(plan)), (2, ends)):
+        for index in values:
+            start, nbytes = _planned_range(plan, index, sizes)
+            use[start : start + nbytes] = bytes([mark]) * nbytes
+    return PlanParts(use.count(0), use.count(2), use.count(1))
+
+
+def _scratch_values(plan: Any) -> set[int]:
+    found = set()
+    for _, call in _calls(plan):
+        name = _name(plan.Operators(call.OpIndex()).Name())
+        found |= {
+            call.Args(place)
+            for place in _SCRATCH_ARGUMENTS.get(name, ())
+            if place < call.ArgsLength()
+        }
+    return found
+
+
+def _planned_range(plan: Any, index: int, sizes: list[int]) -> tuple[int, int]:
+    """Return where a tensor lies in the planned buffers, put end to end, and its size; (0, 0) if it is not planned."""
+    value = _value(plan, index)
+    if value.ValType() != KernelTypes.KernelTypes.Tensor:
+        return 0, 0
+    tensor = Tensor.Tensor()
+    tensor.Init(value.Val().Bytes, value.Val().Pos)
+    place = tensor.AllocationInfo()
+    if place is None:
+        return 0, 0
+    buffer = place.MemoryId()
+    offset = place.MemoryOffsetLow() + (place.MemoryOffsetHigh() << 32)
+    nbytes = _tensor(plan, index).nbytes
+    if not 1 <= buffer < len(sizes) or offset + nbytes > sizes[buffer]:
+        raise ValueError(f"value {index} lies outside the memory plan")
+    return sum(sizes[1:buffer]) + offset, nbytes
 
 
 def _value(plan: Any, index: int) -> Any:
@@ -194,7 +274,8 @@ def _tensor(plan: Any, index: int) -> TensorInfo:
     return TensorInfo(shape, dtype, order, math.prod(shape) * _SIZES[dtype])
 
 
-def _operators(plan: Any) -> Iterator[OperatorInfo]:
+def _calls(plan: Any) -> Iterator[tuple[int, Any]]:
+    """Iterate the kernel calls of the first chain with their positions."""
     chain = plan.Chains(0)
     if chain is None:
         raise ValueError("a method without instructions")
@@ -205,6 +286,11 @@ def _operators(plan: Any) -> Iterator[OperatorInfo]:
         call.Init(instruction.InstrArgs().Bytes, instruction.InstrArgs().Pos)
         if not 0 <= call.OpIndex() < plan.OperatorsLength():
             raise ValueError(f"operator {call.OpIndex()} of {plan.OperatorsLength()}")
+        yield index, call
+
+
+def _operators(plan: Any) -> Iterator[OperatorInfo]:
+    for index, call in _calls(plan):
         operator = plan.Operators(call.OpIndex())
         name, overload = _name(operator.Name()), _name(operator.Overload())
         yield OperatorInfo(index, f"{name}.{overload}" if overload else name, "", "", 0)

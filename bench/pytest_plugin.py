@@ -225,7 +225,7 @@ def pytest_terminal_summary(
         terminalreporter.section("what the export says")
         terminalreporter.write_line("\n".join(report))
     terminalreporter.section("benchmark records")
-    console = Console(width=200, soft_wrap=True)
+    console = Console(width=240, soft_wrap=True)
     with console.capture() as captured:
         for table in show.tables(record for _, record in session.records):
             console.print(table)

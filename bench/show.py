@@ -63,15 +63,8 @@ def _table(title: str, records: list[Record]) -> Table:
             record.scheme,
             _latency(record),
             _per_mac(record),
-            _sum(
-                record,
-                "lab_ram_static",
-                "lab_ram_planned",
-                "lab_ram_method",
-                "lab_ram_temporary",
-                "lab_ram_stack",
-            ),
-            _sum(record, "lab_flash_image", "pte"),
+            _ram(record),
+            _flash(record),
             _mismatch(record),
             _decibel(record),
             _top1(record),
@@ -109,6 +102,27 @@ def _per_mac(record: Record) -> str:
     if measure is None or measure.unit == "ms" or not record.program.macs:
         return "-"
     return f"{measure.median / record.program.macs:.2f}"
+
+
+_LAB_RAM = (
+    "lab_ram_static",
+    "lab_ram_planned",
+    "lab_ram_method",
+    "lab_ram_temporary",
+    "lab_ram_stack",
+)
+
+
+def _ram(record: Record) -> str:
+    """Return the deployment image's RAM; `<` marks the lab image's, an upper bound."""
+    return _sum(record, "ram_total") if record.find("ram_total") else "< " + _sum(record, *_LAB_RAM)
+
+
+def _flash(record: Record) -> str:
+    """Return the deployment image's Flash, the program included; `<` marks the lab image's."""
+    if record.find("flash_total"):
+        return _sum(record, "flash_total")
+    return "< " + _sum(record, "lab_flash_image", "pte")
 
 
 def _sum(record: Record, *names: str) -> str:

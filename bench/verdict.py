@@ -26,6 +26,11 @@ def faults_of(record: Record, *, tolerance_steps: float = 0.0) -> list[str]:
             f"{elements.median:.0f} of {elements.n} output elements differ from host int8, by up to "
             f"{steps.median:g} quantization steps (tolerance {tolerance_steps:g}); reference: {record.oracle}"
         )
+    shipped = record.find("mismatch_deployment")
+    if shipped is not None and shipped.median:
+        found.append(
+            f"the deployment image's outputs differ from the lab image's in {shipped.median:.0f} bytes"
+        )
     error = record.find("error_float", "max_relative")
     if (
         record.scheme == "fp32"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bench.board import Board
+    from bench.deployment import Deployment, DeploymentRun
     from bench.image import Image
     from bench.program import Program, TensorInfo
     from bench.record import Measure
@@ -39,6 +40,7 @@ class Run:
 
     Attributes:
         samples: how many of the program's samples the device ran.
+        deployment: the deployment image and its run; None where there is none to ship (the host).
     """
 
     board: Board
@@ -46,6 +48,7 @@ class Run:
     image: Image
     log: RunLog
     samples: int
+    deployment: tuple[Deployment, DeploymentRun] | None = None
 
     def device_output(self, index: int) -> NDArray[np.generic]:
         """Return output `index` of every sample as the device sent it: (samples, elements), memory order."""

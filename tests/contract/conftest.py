@@ -106,4 +106,4 @@ def target() -> FakeTarget:
 @pytest.fixture
 def attempt(board: Board, image: Image, program: Program, target: FakeTarget) -> Attempt:
     """A run that works."""
-    return Attempt(Case(board, "toy", "int8"), program, image, target, Plan())
+    return Attempt(Case(board, "toy", "int8"), program, image, target, Plan(deployment=False))

@@ -1,0 +1,248 @@
+"""The deployment image: what a product would ship for one program, linked, measured to the byte and run.
+
+Its objects are those of the lab image: the runtime, start-up, the board, and of the kernels only those that register
+an operator of the program (with whatever these call). `firmware/app/deployment.cpp` takes the app's place.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+import shlex
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+from elftools.elf.relocation import RelocationSection
+from elftools.elf.sections import SymbolTableSection
+
+from bench import process
+from bench.board import Board
+from bench.cache import BUILD, write_atomically
+from bench.errors import BuildError, DeviceRefusedError, DoesNotFitError, LabError, NoAnswerError
+from bench.image import Image, read_image
+from bench.wire import Transcript
+
+_REPORT = struct.Struct("<4s5I3Q6I")
+_DEADLINE_S = 120.0
+_OBJECT = "CMakeFiles/deployment.dir/app/deployment.cpp.obj"
+_APP = "CMakeFiles/lab.dir/app/"
+_ENGINE = _APP + "engine_"
+_KERNELS = "runtime/CMakeFiles/rt_kernels.dir/"
+_RUNTIME = "librt_runtime.a("
+_ON_DEMAND = "kernels.a("
+
+# a section of the map: name, address, size, the object (or archive(member)) that it came from; long names wrap
+_MAP_LINE = re.compile(r"^ (\S+)\s+0x([0-9a-f]+)\s+0x([0-9a-f]+)\s+(\S.*)$")
+
+
+@dataclass(frozen=True)
+class FlashParts:
+    """Bytes of the image in Flash by origin; they add up to what the image occupies.
+
+    Attributes:
+        kernels: objects of runtime/kernels.
+        runtime: objects of runtime/core, pte and exec, and the engine interface over them.
+        firmware: everything else: start-up, port, board, main, C library, initial data, alignment.
+    """
+
+    kernels: int
+    runtime: int
+    firmware: int
+
+    @property
+    def total(self) -> int:
+        """Sum of the parts."""
+        return self.kernels + self.runtime + self.firmware
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """A linked deployment image.
+
+    Attributes:
+        static_bytes: of RAM, initialised and zeroed.
+    """
+
+    image: Image
+    flash: FlashParts
+    static_bytes: int
+
+
+@dataclass(frozen=True)
+class DeploymentRun:
+    """What a run of the deployment image gave.
+
+    Attributes:
+        ticks: of load, first and second execute, by the name of the window.
+        overhead_ticks: of an empty window.
+        method_bytes: of the arena, with its alignment gaps.
+        outputs: bytes of all outputs, in order.
+    """
+
+    ticks: dict[str, int]
+    overhead_ticks: int
+    planned_bytes: int
+    method_bytes: int
+    temporary_bytes: int
+    stack_bytes: int
+    outputs: bytes
+
+
+def build_deployment(board: Board, operators: frozenset[str]) -> Deployment:
+    """Link the image for a program's operators; the board's lab image must have been built.
+
+    Raises:
+        BuildError: an operator without a kernel, or the link fails.
+    """
+    folder = BUILD / "firmware" / board.id
+    _ninja(folder, "deployment")
+    flags, objects = _link_of_lab(folder)
+    kernels = [o for o in objects if o.startswith(_KERNELS)]
+    registered = {o: _registered(folder / o) for o in kernels}
+    missing = operators - frozenset().union(*registered.values())
+    if missing:
+        raise BuildError(f"no kernel for {', '.join(sorted(missing))}", where=board.id)
+    wanted = [o for o in kernels if registered[o] & operators]
+    rest = [o for o in kernels if not registered[o]]  # called by kernels, registering nothing
+    port = [o for o in objects if not o.startswith((_KERNELS, _APP)) or o.startswith(_ENGINE)]
+    elf = _link(folder, flags, [*wanted, _OBJECT, *port], rest)
+    image = read_image(elf)
+    return Deployment(
+        image, _attribute(elf.with_suffix(".map"), image), image.data_bytes + image.bss_bytes
+    )
+
+
+def _ninja(folder: Path, target: str) -> None:
+    done = process.run(["ninja", "-C", str(folder), target], deadline_s=_DEADLINE_S)
+    if done.exit_code != 0:
+        text = (done.stdout + done.stderr).decode("utf-8", "replace")
+        raise BuildError(f"building {target} failed: {text[-800:]}", where=str(folder))
+
+
+def _link_of_lab(folder: Path) -> tuple[list[str], list[str]]:
+    """Return the link command of the lab image: compiler and flags, and its objects."""
+    done = process.run(
+        ["ninja", "-C", str(folder), "-t", "commands", "lab.elf"], deadline_s=_DEADLINE_S
+    )
+    lines = [line for line in done.stdout.decode().splitlines() if " -o lab.elf " in line]
+    if not lines:
+        raise BuildError("ninja does not tell how lab.elf is linked", where=str(folder))
+    words = shlex.split(lines[-1].removeprefix(": && ").removesuffix(" && :"))
+    cut = words.index("-o")
+    objects = [word for word in words[:cut] if word.endswith(".obj")]
+    flags = [word for word in words[:cut] if not word.endswith(".obj")]
+    return flags, objects
+
+
+def _registered(path: Path) -> frozenset[str]:
+    """Return the operators that an object registers: names that its `rt_kernels` section points to."""
+    file = ELFFile(io.BytesIO(path.read_bytes()))
+    section = file.get_section_by_name(".relrt_kernels")
+    symbols = file.get_section_by_name(".symtab")
+    if not isinstance(section, RelocationSection) or not isinstance(symbols, SymbolTableSection):
+        return frozenset()
+    kernels = file.get_section_by_name("rt_kernels").data()
+    names = set()
+    for entry in section.iter_relocations():
+        offset = entry["r_offset"]
+        if offset % 12:  # of name, prepare, run only the first is a string
+            continue
+        symbol = symbols.get_symbol(entry["r_info_sym"])
+        strings = file.get_section(symbol["st_shndx"]).data()
+        addend = int.from_bytes(kernels[offset : offset + 4], "little")
+        names.add(strings[symbol["st_value"] + addend :].split(b"\0")[0].decode())
+    return frozenset(names)
+
+
+def _link(folder: Path, flags: list[str], objects: list[str], on_demand: list[str]) -> Path:
+    """Link, unless this very set of objects was linked before; return the ELF, its map beside it."""
+    digest = hashlib.sha256("\0".join([*flags, *objects]).encode())
+    for name in [*objects, *on_demand, "runtime/librt_runtime.a"]:
+        digest.update((folder / name).read_bytes())
+    elf = folder / "deployments" / f"{digest.hexdigest()[:16]}.elf"
+    if elf.exists():
+        return elf
+    elf.parent.mkdir(exist_ok=True)
+    archive = elf.with_suffix(".kernels.a")
+    made = elf.with_suffix(".tmp")
+    compiler = flags[0]
+    steps = [[compiler.replace("g++", "ar"), "crsD", str(archive), *on_demand]] if on_demand else []
+    libraries = [str(archive)] if on_demand else []
+    group = ["-Wl,--start-group", *libraries, "runtime/librt_runtime.a", "-Wl,--end-group"]
+    map_file = f"-Wl,-Map={elf.with_suffix('.map')}"
+    steps.append([*flags, *objects, *group, map_file, "-o", str(made)])
+    archive.unlink(missing_ok=True)
+    for step in steps:
+        done = process.run(step, deadline_s=_DEADLINE_S, cwd=folder)
+        if done.exit_code != 0:
+            text = done.stderr.decode("utf-8", "replace").splitlines()
+            telling = [line for line in text if "undefined" in line or "error" in line] or text[-5:]
+            raise BuildError(
+                "linking the deployment image failed:\n    " + "\n    ".join(telling[:8]),
+                where=folder.name,
+            )
+    write_atomically(elf, made.read_bytes())
+    made.unlink()
+    archive.unlink(missing_ok=True)
+    return elf
+
+
+def _attribute(map_file: Path, image: Image) -> FlashParts:
+    """Sum the map's sections in Flash by the object they came from; what belongs to none is firmware's."""
+    text = re.sub(r"\n (\.?\S+)\n\s+(0x)", r"\n \1 \2", map_file.read_text())
+    text = text[text.index("Linker script and memory map") :]
+    kernels = runtime = 0
+    for line in text.splitlines():
+        match = _MAP_LINE.match(line)
+        if match is None or not match.group(1).startswith((".text", ".rodata", "rt_kernels")):
+            continue
+        size, origin = int(match.group(3), 16), match.group(4)
+        if origin.startswith(_KERNELS) or _ON_DEMAND in origin:
+            kernels += size
+        elif _RUNTIME in origin or origin.startswith(_ENGINE):
+            runtime += size
+    total = image.code_bytes + image.data_bytes
+    return FlashParts(kernels, runtime, total - kernels - runtime)
+
+
+def parse_report(transcript: Transcript, where: str) -> DeploymentRun:
+    """Read the binary report of a deployment image's run (docs/deployment.md).
+
+    Raises:
+        NoAnswerError: it is not there or not whole.
+        DoesNotFitError, DeviceRefusedError: the runtime refused the program.
+    """
+    start = transcript.raw.find(b"SHIP")
+    raw = transcript.raw[start:] if start >= 0 else b""
+    if len(raw) < _REPORT.size:
+        raise NoAnswerError(
+            f"the deployment image gave no report ({len(transcript.raw)} bytes, exit code {transcript.exit_code}): "
+            f"{transcript.diagnostics.strip()[-200:]}",
+            where=where,
+        )
+    (_, loaded, executed, have, need, overhead, load, first, second, planned, method, temporary,
+     stack, output_bytes, needed) = _REPORT.unpack_from(raw)  # fmt: skip
+    if not loaded or executed != 2:
+        raise _refusal(have, need, where)
+    outputs = raw[_REPORT.size :]
+    if len(outputs) != output_bytes:
+        raise NoAnswerError(
+            f"{len(outputs)} bytes of outputs came, {output_bytes} were announced", where=where
+        )
+    ticks = {"load": load, "latency_first": first, "latency": second}
+    # the arena's alignment gaps belong to nobody else: count them to the method
+    method += needed - planned - method - temporary
+    return DeploymentRun(ticks, overhead, planned, method, temporary, stack, outputs)
+
+
+def _refusal(have: int, need: int, where: str) -> LabError:
+    if need:
+        return DoesNotFitError(
+            f"deployment image: have {have} bytes, need {need} bytes", where=where
+        )
+    return DeviceRefusedError(
+        "the deployment image refuses the program that the lab image ran", where=where
+    )

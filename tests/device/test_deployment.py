@@ -1,0 +1,127 @@
+"""The deployment image: run for real, its parts add up, and its bytes are the ELF's and the file's."""
+
+from __future__ import annotations
+
+import functools
+import re
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bench import errors
+from bench.bundle import Options
+from bench.deployment import build_deployment, parse_report
+from bench.image import Image
+from bench.pipeline import Outcome, make_bundle, run_case
+from bench.record import Record
+from bench.targets import Request
+from tests.device.conftest import EMULATED, attempt_of, image_of, vector
+
+MODELS = ("linear", "ds_cnn", "resnet8", "mobilenet_v1_025", "autoencoder")
+FLASH = ("weights", "program", "runtime", "kernels", "firmware")
+RAM = ("planned", "input_output", "scratch", "method", "stack", "static")
+
+
+@functools.cache
+def _record(board: str, model: str) -> Record:
+    program, _ = vector(model, "cortex-m55" if board == "mps3-an547" else "cortex-m4")
+    return run_case(attempt_of(board, program, Options(warmup=0, iterations=1))).record
+
+
+def _bytes(record: Record, name: str) -> int:
+    measure = record.find(name)
+    assert measure is not None, name
+    return int(measure.median)
+
+
+@pytest.mark.qemu
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("board", EMULATED)
+def test_parts_equal_wholes(board: str, model: str) -> None:
+    """Flash and RAM to the byte; the plan's three parts and the kernels' scratch are the plan's and pool's bytes."""
+    record = _record(board, model)
+
+    assert _bytes(record, "flash_total") == sum(_bytes(record, f"flash_{part}") for part in FLASH)
+    assert _bytes(record, "ram_total") == sum(_bytes(record, f"ram_{part}") for part in RAM)
+    planned = sum(_bytes(record, f"ram_{part}") for part in ("planned", "input_output", "scratch"))
+    assert planned == record.program.planned_bytes + _bytes(record, "lab_ram_temporary")
+    assert (
+        _bytes(record, "flash_weights") + _bytes(record, "flash_program")
+        == record.program.pte_bytes
+    )
+
+
+@pytest.mark.qemu
+@pytest.mark.parametrize("board", EMULATED)
+def test_its_outputs_and_count_are_its_own(board: str) -> None:
+    """Same outputs as the lab image; an instruction count of its own, within 2 of the lab image's."""
+    record = _record(board, "ds_cnn")
+
+    lab, own = record.find("latency"), record.find("latency_deployment")
+    assert _bytes(record, "mismatch_deployment") == 0
+    assert lab is not None
+    assert own is not None
+    assert own.median == pytest.approx(lab.median, abs=2)
+
+
+def _elf(board: str, model: str) -> Path:
+    program, _ = vector(model, "cortex-m4")
+    operators = frozenset(operator.operator for operator in program.manifest.operators)
+    image_of(board)
+    return build_deployment(attempt_of(board, program, Options()).case.board, operators).image.elf
+
+
+@pytest.mark.toolchain
+def test_flash_bytes_are_those_of_size() -> None:
+    """Binutils' `size` is the other witness: text and data of the ELF are code and data of the image."""
+    elf = _elf("mps2-an386", "linear")
+    done = subprocess.run(
+        ["arm-none-eabi-size", "-B", elf], capture_output=True, text=True, check=True
+    )
+    text, data = (int(word) for word in done.stdout.splitlines()[1].split()[:2])
+
+    record = _record("mps2-an386", "linear")
+
+    parts = sum(_bytes(record, f"flash_{part}") for part in ("runtime", "kernels", "firmware"))
+    assert parts == text + data
+
+
+@pytest.mark.toolchain
+def test_only_the_programs_kernels_are_in_it() -> None:
+    """No function of another operator, none of the lab app, no heap."""
+    elf = _elf("mps2-an386", "linear")
+    names = subprocess.run(
+        ["arm-none-eabi-nm", "-C", elf], capture_output=True, text=True, check=True
+    ).stdout
+
+    assert re.search(r"quantized_linear|fully", names)
+    assert not re.search(r"depthwise|avg_pool|send_hello|base64|\bmalloc\b|_sbrk", names)
+
+
+@pytest.mark.toolchain
+def test_an_operator_without_kernel_is_named() -> None:
+    """Before the linker is asked."""
+    board = attempt_of("mps2-an386", vector("linear", "cortex-m4")[0], Options()).case.board
+    image_of(board.id)
+
+    with pytest.raises(errors.BuildError, match=r"no kernel for aten::no_such\.out"):
+        build_deployment(board, frozenset({"aten::no_such.out"}))
+
+
+@pytest.mark.qemu
+def test_a_program_that_it_refuses_is_an_error(run_once: Callable[..., Outcome]) -> None:
+    """The program's bytes are not a program: the report says so, and it is no result."""
+    program, _ = vector("linear", "cortex-m4")
+    attempt = attempt_of("mps2-an386", program, Options(warmup=0, iterations=0))
+    elf = _elf("mps2-an386", "linear")
+    image: Image = replace(attempt.image, elf=elf)
+    bundle, _ = make_bundle(program, attempt.plan)
+    broken = bytearray(bundle.data)
+    broken[bundle.pte_offset + 4] ^= 0xFF
+    request = Request(attempt.case.board, image, replace(bundle, data=bytes(broken)), 1, 60.0)
+
+    with pytest.raises(errors.DeviceRefusedError, match="refuses the program"):
+        parse_report(attempt.target.run(request), "linear")
