@@ -1,7 +1,7 @@
 """Export in a process of its own: `python -m bench.export_job JOB.json`.
 
 The job is a list of `{"model": text, "scheme": "int8", "cpus": [{"cpu": "cortex-m4", "out": folder}, ...], "samples": N or
-null}`. One JSON line a step goes to stdout: `{"event": "start"|"done"|"failed", "model", "scheme", "cpu", "seconds", "error"}`.
+null, "intermediates": false}`. One JSON line a step goes to stdout: `{"event": "start"|"done"|"failed", "model", "scheme", "cpu", "seconds", "error"}`.
 What torch and ExecuTorch print goes to a log beside the job file. One model that fails does not stop the
 others; the exit code is 1 if any failed.
 """
@@ -35,12 +35,14 @@ class Job:
     Attributes:
         folders: by cpu, where the program goes.
         samples: None for the model's own number.
+        intermediates: whether to write what every instruction should give, too.
     """
 
     model: str
     scheme: str
     folders: dict[str, Path]
     samples: int | None
+    intermediates: bool
 
 
 def read_jobs(path: Path) -> list[Job]:
@@ -52,6 +54,7 @@ def read_jobs(path: Path) -> list[Job]:
                 item["scheme"],
                 {c["cpu"]: Path(c["out"]) for c in item["cpus"]},
                 item.get("samples"),
+                bool(item.get("intermediates")),
             )
             for item in json.loads(path.read_text())
         ]
@@ -158,6 +161,7 @@ def _run(
         cpus=list(job.folders),
         samples=job.samples,
         model_sha256=source_sha256(source),
+        intermediates=job.intermediates,
     )
     left = dict(job.folders)
     try:

@@ -49,6 +49,8 @@ class OperatorInfo:
         layer: path of the module it came from (`stack.0.conv`), empty if unknown.
         kind: `int8` or `float` for arithmetic, `layout` for copies, `boundary` for quantize and dequantize.
         macs: multiply-accumulates per inference, 0 for operators without any.
+        inputs: shapes of the activations that go in, without weights and scratch; empty if unknown.
+        output: shape of its (first) result.
     """
 
     index: int
@@ -56,6 +58,8 @@ class OperatorInfo:
     layer: str
     kind: str
     macs: int
+    inputs: tuple[tuple[int, ...], ...] = ()
+    output: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -147,7 +151,16 @@ class Manifest:
 
         raw["inputs"] = tensors("inputs")
         raw["outputs"] = tensors("outputs")
-        raw["operators"] = tuple(OperatorInfo(**o) for o in raw["operators"])
+        raw["operators"] = tuple(
+            OperatorInfo(
+                **o
+                | {
+                    "inputs": tuple(tuple(shape) for shape in o.get("inputs", ())),
+                    "output": tuple(o.get("output", ())),
+                }
+            )
+            for o in raw["operators"]
+        )
         raw["findings"] = tuple(Finding(**f) for f in raw["findings"])
         raw["oracle"] = Oracle(raw["oracle"]["name"], tuple(raw["oracle"]["corrections"]))
         raw["output_step"] = tuple(raw["output_step"])

@@ -48,6 +48,8 @@ class Captured:
         rejections: by node of the annotated graph, why the quantizer left it float.
         matched: nodes that the quantizer annotated.
         ranges: what calibration saw, empty for float.
+        float_graph: the model in float as it was before quantization, batch norms folded; its nodes have the names
+            that TAG carries through every later stage.
     """
 
     program: ExportedProgram
@@ -55,6 +57,7 @@ class Captured:
     rejections: dict[str, str]
     matched: frozenset[str]
     ranges: tuple[Ranges, ...]
+    float_graph: torch.fx.GraphModule
 
 
 @dataclass(frozen=True)
@@ -124,7 +127,7 @@ def capture(prepared: Prepared, scheme: str) -> Captured:
         module = exported.module(check_guards=False)
         _tag(module)
         again = _step("export the model", _export, module, example)
-        return Captured(again, scheme, {}, frozenset(), ())
+        return Captured(again, scheme, {}, frozenset(), (), module)
     quantizer = ReportingQuantizer()
     # With guards, prepare_pt2e's passes refuse the guard's call.
     unguarded = exported.module(check_guards=False)
@@ -133,11 +136,12 @@ def capture(prepared: Prepared, scheme: str) -> Captured:
     ranges = watch_ranges(module)
     _step("calibrate the model", _calibrate, module, prepared)
     seen = ranges.close()
+    float_graph = copy.deepcopy(module)  # its observers pass values through
     converted = _step("quantize the model", convert_pt2e, module)
     _tag(converted)
     program = _step("export the quantized model", _export, converted, example)
     rejections, matched = _read_report(quantizer.kept_report)
-    return Captured(program, scheme, rejections, matched, seen)
+    return Captured(program, scheme, rejections, matched, seen, float_graph)
 
 
 def to_edge_dialect(captured: Captured) -> ExportedProgram:

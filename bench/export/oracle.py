@@ -114,7 +114,7 @@ def host_reference(
     oracle = Oracle(f"executorch-{version}-python-operators", corrections)
     if any(s.kind == OutputKind.BUFFER_MUTATION for s in lowered.graph_signature.output_specs):
         return _no_reference(oracle, "", "the model keeps state between inferences")
-    constants = _constants(lowered)
+    constants = graph_constants(lowered)
     interpreter = CorrectedInterpreter(lowered.graph_module)
     collected: list[list[bytes]] = [[] for _ in outputs]
     try:
@@ -159,13 +159,13 @@ def graph_identity(lowered: ExportedProgram) -> str:
             digest.update(f"{node.name} alloc\n".encode())
         else:
             digest.update(f"{node.name} {node.target} {node.args} {node.kwargs}\n".encode())
-    for tensor in _constants(lowered):
+    for tensor in graph_constants(lowered):
         digest.update(f"{tensor.shape} {tensor.stride()} {tensor.dtype}".encode())
         digest.update(layout_bytes(tensor, tuple(range(tensor.dim()))))
     return digest.hexdigest()
 
 
-def _constants(lowered: ExportedProgram) -> list[torch.Tensor]:
+def graph_constants(lowered: ExportedProgram) -> list[torch.Tensor]:
     """Return what the graph takes before the user's inputs, in order."""
     tensors: list[torch.Tensor] = []
     for spec in lowered.graph_signature.input_specs:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from bench.errors import ExportError, InputError, LabError
 from bench.export.calibration import degenerate_findings
+from bench.export.intermediates import collect
 from bench.export.lowering import (
     CPU_METHOD,
     capture,
@@ -77,8 +78,9 @@ def export_programs(
     cpus: Sequence[str],
     samples: int | None,
     model_sha256: str,
+    intermediates: bool = False,
 ) -> Iterator[ProgramFiles | Failed]:
-    """Yield the files for each cpu, as they are ready.
+    """Yield the files for each cpu, as they are ready; with `intermediates`, those of `bench.intermediate` too.
 
     The model is quantized and calibrated once, lowered once a CMSIS-NN backend; expected outputs are computed
     once for graphs that compute the same.
@@ -112,13 +114,16 @@ def export_programs(
                 floats[of_backend.identity] = float_reference(
                     prepared.module, prepared.samples, facts.outputs
                 )
-            yield common.files(
+            made = common.files(
                 cpu,
                 emitted.pte,
                 facts,
                 references[of_backend.identity],
                 floats[of_backend.identity],
             )
+            if intermediates:
+                made.files.update(collect(captured, of_backend.program, emitted, prepared.samples))
+            yield made
         except LabError as error:
             yield Failed(cpu, error)
 

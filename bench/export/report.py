@@ -113,7 +113,7 @@ def read_facts(emitted: Emitted, captured: Captured, lowered: ExportedProgram) -
     """
     program = read_program(emitted.pte)
     plan = find_plan(program, "forward")
-    nodes = _nodes_of_instructions(plan, emitted.graph)
+    nodes = nodes_of_instructions(plan, emitted.graph)
     operators = tuple(
         OperatorInfo(
             index,
@@ -121,6 +121,8 @@ def read_facts(emitted: Emitted, captured: Captured, lowered: ExportedProgram) -
             _layer(node),
             _kind(name, node),
             count_macs(name, node),
+            _activations(node, lowered),
+            shape_of(node),
         )
         for index, (name, node) in enumerate(nodes)
     )
@@ -131,8 +133,8 @@ def read_facts(emitted: Emitted, captured: Captured, lowered: ExportedProgram) -
     findings += _layout_findings(nodes, operators)
     return Facts(
         method=plan.name,
-        inputs=tuple(_tensor_info(plan, i) for i in plan.inputs),
-        outputs=tuple(_tensor_info(plan, i) for i in plan.outputs),
+        inputs=tuple(tensor_info(plan, i) for i in plan.inputs),
+        outputs=tuple(tensor_info(plan, i) for i in plan.outputs),
         planned_bytes=sum(plan.non_const_buffer_sizes),
         operators=operators,
         output_step=_output_steps(lowered),
@@ -154,7 +156,7 @@ def find_plan(program: Program, method: str) -> ExecutionPlan:
     raise ExportError(f"the program has no method {method!r}, it has {names}")
 
 
-def _nodes_of_instructions(
+def nodes_of_instructions(
     plan: ExecutionPlan, graph: torch.fx.Graph
 ) -> list[tuple[str, torch.fx.Node]]:
     """Pair each instruction with its node: both are in order of execution."""
@@ -190,6 +192,21 @@ def _layer(node: torch.fx.Node) -> str:
         if isinstance(other, torch.fx.Node) and (layer := layer_of(other)):
             return layer
     return ""
+
+
+def _activations(node: torch.fx.Node, lowered: ExportedProgram) -> tuple[tuple[int, ...], ...]:
+    """Return the shapes of what goes in and is no weight, constant or scratch."""
+    given = set(lowered.graph_signature.user_inputs)
+    return tuple(
+        shape_of(source)
+        for source in node.all_input_nodes
+        if (source.name in given if source.op == "placeholder" else not is_alloc(source))
+    )
+
+
+def is_alloc(node: torch.fx.Node) -> bool:
+    """Whether a node only reserves memory: for an out argument or for scratch."""
+    return getattr(node.target, "__name__", "") == "alloc"
 
 
 def _kind(operator: str, node: torch.fx.Node) -> str:
@@ -299,7 +316,8 @@ def _output_steps(lowered: ExportedProgram) -> tuple[float, ...]:
     return tuple(steps)
 
 
-def _tensor_info(plan: ExecutionPlan, index: int) -> TensorInfo:
+def tensor_info(plan: ExecutionPlan, index: int) -> TensorInfo:
+    """Return shape, type and layout of a plan's value; raises ExportError if it is no tensor."""
     tensor: Any = plan.values[index].val
     if not hasattr(tensor, "dim_order"):
         raise ExportError(
