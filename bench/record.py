@@ -47,8 +47,6 @@ class Measure(_Frozen):
     Attributes:
         values: raw samples in order.
         interval: 95 % interval of the median or proportion, where one is known.
-        band: where the true median may lie, in the measure's unit: of an estimate, and only there.
-        table: names and hashes of the tables that an estimate was made with.
         n: number of items that a proportion is over.
         source: what it was measured or compared with, in words.
         band: of an estimate: where the true value is said to lie.

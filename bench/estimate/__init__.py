@@ -13,9 +13,11 @@ from bench.board import Board
 from bench.estimate.anchors import Band, band_of, code_class
 from bench.estimate.dump import Dump, read_dump
 from bench.estimate.memory import Memory, memory_of
+from bench.estimate.plugin_build import build_plugin
 from bench.estimate.price import Price, Pricer
-from bench.estimate.table import Table, table_of
-from bench.estimate.windows import TIMED, Window, Windows, find_windows
+from bench.estimate.table import Table, all_tables, table_of
+from bench.estimate.windows import TIMED, Window, Windows, find_windows, plugin_argument
+from bench.image import Image
 from bench.record import Evidence, Measure, measured
 from bench.wire import RunLog
 
@@ -67,6 +69,21 @@ class Estimator:
             added = price.causes["memory_code"] + price.causes["memory_weights"]
             found.append(Estimate(price, low + added + lower, high + added + higher, band))
         return found
+
+
+def supports(board: Board) -> bool:
+    """Whether runs of a board can be estimated: QEMU emulates it, and there is a table for its core."""
+    return board.qemu is not None and board.cpu in all_tables()
+
+
+def plugin_for(image: Image, dump: Path) -> str:
+    """Return what QEMU's -plugin wants for a run of an image whose dump goes to a file; builds the plugin.
+
+    Raises:
+        BuildError, ToolMissingError: the plugin cannot be built.
+        EstimateError: the image has no marks.
+    """
+    return plugin_argument(build_plugin(), image, dump)
 
 
 def estimator_of(board: Board) -> Estimator:

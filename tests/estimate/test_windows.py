@@ -15,8 +15,7 @@ from bench.board import Board, find_boards
 from bench.build import build_image
 from bench.bundle import Options, pack
 from bench.estimate.dump import Dump
-from bench.estimate.plugin_build import build_plugin
-from bench.estimate.windows import EstimateError, find_windows, plugin_argument
+from bench.estimate.windows import EstimateError, find_windows
 from bench.image import Image
 from bench.targets import Request
 from bench.targets.qemu import QemuTarget
@@ -58,9 +57,7 @@ def _ran(board_id: str, folder: Path) -> Ran:
     )
     dump = folder / f"{board_id}.dump"
     request = Request(board, image, bundle, NONCE, deadline_s=60.0)
-    counted = Request(
-        board, image, bundle, NONCE, 60.0, plugin=plugin_argument(build_plugin(), image, dump)
-    )
+    counted = Request(board, image, bundle, NONCE, 60.0, plugin=estimate.plugin_for(image, dump))
     transcript = QemuTarget().run(counted)
     expected = wire.Expected(board.id, image.build_id, f"{NONCE:016x}", bundle.crc32)
     return Ran(
