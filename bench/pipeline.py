@@ -94,13 +94,14 @@ class Plan:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A run that was evaluated: its record and what the device said."""
+    """A run that was evaluated: its record, what the device said, and the metrics' own files."""
 
     record: Record
     program: Program
     transcript: Transcript
     log: RunLog
 
+    files: dict[str, bytes] = field(default_factory=dict)
 
 class RunFailedError(Exception):
     """Carries a fault together with the invalid record and the transcript that belong to it."""
@@ -275,7 +276,7 @@ def _deadline_s(program: Program, plan: Plan, samples: int) -> float:
     """Return a deadline that a healthy run never meets: a minute, and 2 us a MAC (soft float takes a tenth)."""
     if plan.deadline_s is not None:
         return plan.deadline_s
-    inferences = 1 + plan.options.warmup + plan.options.iterations + samples
+    inferences = 2 + plan.options.warmup + plan.options.iterations + samples
     return 60.0 + 2e-6 * inferences * max(program.manifest.macs, 1_000_000)
 
 
@@ -325,6 +326,7 @@ def run_case(attempt: Attempt) -> Outcome:
                 transcript,
                 log,
             )
+                metrics.attach_all(run),
         except (WireDamagedError, IncompleteRunError, NoAnswerError) as fault:
             # an emulator is deterministic: bytes lost on the way come whole the second time, a broken firmware's do not
             if retries >= _RETRIES or transcript.timed_out:
@@ -538,7 +540,7 @@ def is_foreign(model: str) -> bool:
 
 
 def attachments(outcome: Outcome) -> dict[str, bytes]:
-    """Return the files that lie beside a record: the transcript, raw outputs, and the program's own report."""
+    """Return the files that lie beside a record: the transcript, raw outputs, the program's report, metrics' tables."""
     manifest = outcome.program.manifest
     outputs = {
         f"output_{index}.bin": b"".join(
@@ -551,3 +553,4 @@ def attachments(outcome: Outcome) -> dict[str, bytes]:
         "program.json": manifest.to_json().encode(),
         **outputs,
     }
+        **outcome.files,

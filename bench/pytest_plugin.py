@@ -132,7 +132,11 @@ def _say(config: pytest.Config, text: str) -> None:
 def _plan(config: pytest.Config) -> Plan:
     from bench.pipeline import Plan  # noqa: PLC0415  as above
 
-    options = Options(warmup=config.getoption("warmup"), iterations=config.getoption("iterations"))
+    options = Options(
+        warmup=config.getoption("warmup"),
+        iterations=config.getoption("iterations"),
+        operator_ticks=True,
+    )
     return Plan(options, config.getoption("samples"), config.getoption("deadline"))
 
 

@@ -1,6 +1,7 @@
 """Metrics: each file here makes measures of a run; adding one is adding a file.
 
-A metric is a module with `measure(run: Run) -> list[Measure]`. It looks only at the run: the program's facts and
+A metric is a module with `measure(run: Run) -> list[Measure]`, and `attach(run: Run) -> dict[str, bytes]` if it has
+files to put beside the record. It looks only at the run: the program's facts and
 references, the image's facts, the board's facts and the device's log.
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -73,6 +74,20 @@ class Run:
 def measure_all(run: Run) -> tuple[Measure, ...]:
     """Return the measures of every metric, by file name."""
     found: list[Measure] = []
-    for module in sorted(pkgutil.iter_modules(__path__), key=lambda info: info.name):
-        found += importlib.import_module(f"{__name__}.{module.name}").measure(run)
+    for module in _modules():
+        found += module.measure(run)
     return tuple(found)
+
+
+def attach_all(run: Run) -> dict[str, bytes]:
+    """Return the files of every metric that has an `attach(run)`: suffix -> bytes, to lie beside the record."""
+    found: dict[str, bytes] = {}
+    for module in _modules():
+        if hasattr(module, "attach"):
+            found |= module.attach(run)
+    return found
+
+
+def _modules() -> list[Any]:
+    names = sorted(info.name for info in pkgutil.iter_modules(__path__))
+    return [importlib.import_module(f"{__name__}.{name}") for name in names]

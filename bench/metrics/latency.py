@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bench.errors import CounterError
@@ -32,8 +34,37 @@ def instructions(ticks: int, hz: int, icount_shift: int, counter: Counter) -> in
     return nearest(ticks) - nearest(counter.overhead_ticks) - wraps * counter.wrap_instructions
 
 
+@dataclass(frozen=True)
+class Scale:
+    """What ticks of a run are turned into, and how."""
+
+    unit: str
+    evidence: Evidence
+    source: str
+    convert: Callable[[int], float]
+
+
+def scale_of(run: Run) -> Scale:
+    """Return the scale of a run's windows: instructions, milliseconds or cycles."""
+    hz = run.log.hello.counter_hz
+    counter = run.log.counter
+    if run.board.qemu is not None:
+        shift = run.board.qemu.icount_shift
+        source = f"{run.log.hello.counter} under -icount shift={shift}, the window's own taken off"
+        return Scale(
+            "instructions",
+            Evidence.COUNT,
+            source,
+            lambda ticks: instructions(ticks, hz, shift, counter),
+        )
+    if run.board.evidence == "wallclock":
+        return Scale("ms", Evidence.WALLCLOCK, "", lambda ticks: ticks / hz * 1e3)
+    return Scale("cycles", Evidence.SILICON, "", float)
+
+
 def measure(run: Run) -> list[Measure]:
     """Return `load`, `latency_first`, `latency_warmup` and `latency` with every raw sample."""
+    scale = scale_of(run)
     found = []
     for name in WINDOWS:
         ticks = run.log.ticks.get(name, ())
@@ -41,17 +72,6 @@ def measure(run: Run) -> list[Measure]:
             raise CounterError(f"{name} shows {list(ticks)} ticks: the counter did not count")
         if not ticks:
             continue
-        hz = run.log.hello.counter_hz
-        if run.board.qemu is not None:
-            shift = run.board.qemu.icount_shift
-            counts = [instructions(value, hz, shift, run.log.counter) for value in ticks]
-            source = (
-                f"{run.log.hello.counter} under -icount shift={shift}, the window's own taken off"
-            )
-            found.append(measured(name, "instructions", Evidence.COUNT, *counts, source=source))
-        elif run.board.evidence == "wallclock":
-            times = [value / hz * 1e3 for value in ticks]
-            found.append(measured(name, "ms", Evidence.WALLCLOCK, *times))
-        else:
-            found.append(measured(name, "cycles", Evidence.SILICON, *ticks))
+        values = [scale.convert(value) for value in ticks]
+        found.append(measured(name, scale.unit, scale.evidence, *values, source=scale.source))
     return found
