@@ -19,6 +19,7 @@ from bench import build, deployment, estimate, faults, foreign, metrics, preflig
 from bench.bundle import Bundle, Options, pack
 from bench.cache import PROGRAMS, PROJECT
 from bench.errors import (
+    CounterError,
     DeviceFaultError,
     ExportError,
     IncompleteRunError,
@@ -100,8 +101,8 @@ class Outcome:
     program: Program
     transcript: Transcript
     log: RunLog
-
     files: dict[str, bytes] = field(default_factory=dict)
+
 
 class RunFailedError(Exception):
     """Carries a fault together with the invalid record and the transcript that belong to it."""
@@ -317,16 +318,19 @@ def run_case(attempt: Attempt) -> Outcome:
             log = wire.parse(transcript, _expected(request))
             run = metrics.Run(board, program, attempt.image, log, samples)
             _check_outputs(run)
-            run = replace(run, deployment=_run_deployment(attempt, request))
+            estimated, operator_cycles = _estimate(attempt, log)
+            run = replace(
+                run,
+                deployment=_run_deployment(attempt, request),
+                operator_est_cycles=operator_cycles,
+            )
             return Outcome(
-                _whole_record(
-                    attempt, run, (*metrics.measure_all(run), *_estimate(attempt, log)), retries
-                ),
+                _whole_record(attempt, run, (*metrics.measure_all(run), *estimated), retries),
                 program,
                 transcript,
                 log,
-            )
                 metrics.attach_all(run),
+            )
         except (WireDamagedError, IncompleteRunError, NoAnswerError) as fault:
             # an emulator is deterministic: bytes lost on the way come whole the second time, a broken firmware's do not
             if retries >= _RETRIES or transcript.timed_out:
@@ -351,8 +355,8 @@ def _run_deployment(
     return linked, deployment.parse_report(transcript, attempt.where)
 
 
-def _estimate(attempt: Attempt, log: RunLog) -> tuple[Measure, ...]:
-    """Price the inference from its blocks: one more run, as short as can be, with the plugin.
+def _estimate(attempt: Attempt, log: RunLog) -> tuple[tuple[Measure, ...], dict[int, float]]:
+    """Price the inference, and each instruction of the program, from blocks: one more short run, with the plugin.
 
     Raises:
         CounterError: its windows have other ticks than the run without the plugin.
@@ -364,7 +368,7 @@ def _estimate(attempt: Attempt, log: RunLog) -> tuple[Measure, ...]:
         or not estimate.supports(board)
         or not isinstance(attempt.target, QemuTarget)
     ):
-        return ()
+        return (), {}
     options = replace(
         plan.options, warmup=0, iterations=min(1, plan.options.iterations), all_outputs=False
     )
@@ -375,11 +379,13 @@ def _estimate(attempt: Attempt, log: RunLog) -> tuple[Measure, ...]:
         request = Request(board, attempt.image, bundle, secrets.randbits(64), deadline_s,
                           plugin=estimate.plugin_for(attempt.image, dump))  # fmt: skip
         counted = wire.parse(attempt.target.run(request), _expected(request))
-        found = estimate.measures(board, estimate.read_dump_file(dump), counted)
+        blocks = estimate.read_dump_file(dump)
+        found = estimate.measures(board, blocks, counted)
+        by_operator = estimate.operator_cycles(board, blocks, counted)
     for name, ticks in counted.ticks.items():
         if set(ticks) - set(log.ticks[name]):
             raise CounterError(f"{name}: {ticks} ticks with the plugin, {log.ticks[name]} without")
-    return found
+    return found, by_operator
 
 
 def _whole_record(
@@ -552,5 +558,5 @@ def attachments(outcome: Outcome) -> dict[str, bytes]:
         "transcript.txt": outcome.transcript.raw,
         "program.json": manifest.to_json().encode(),
         **outputs,
-    }
         **outcome.files,
+    }

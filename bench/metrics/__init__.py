@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,6 +42,7 @@ class Run:
     Attributes:
         samples: how many of the program's samples the device ran.
         deployment: the deployment image and its run; None where there is none to ship (the host).
+        operator_est_cycles: estimated cycles by program instruction; empty without a timing model.
     """
 
     board: Board
@@ -50,6 +51,7 @@ class Run:
     log: RunLog
     samples: int
     deployment: tuple[Deployment, DeploymentRun] | None = None
+    operator_est_cycles: dict[int, float] = field(default_factory=dict)
 
     def device_output(self, index: int) -> NDArray[np.generic]:
         """Return output `index` of every sample as the device sent it: (samples, elements), memory order."""

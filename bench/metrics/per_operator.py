@@ -16,7 +16,7 @@ def table(run: Run) -> operators.OperatorTable:
     """Return the operators' table; it has no rows if the device sent no `op` lines."""
     scale = latency.scale_of(run)
     whole = run.log.ticks.get("latency") or run.log.ticks["latency_first"]
-    return operators.join(
+    found = operators.join(
         run.program.manifest.operators,
         {index: scale.convert(ticks) for index, _, ticks in run.log.operator_ticks},
         sorted(scale.convert(ticks) for ticks in whole)[len(whole) // 2],
@@ -24,6 +24,7 @@ def table(run: Run) -> operators.OperatorTable:
         evidence=scale.evidence.value,
         source=scale.source,
     )
+    return found.with_estimate(run.operator_est_cycles)
 
 
 def measure(run: Run) -> list[Measure]:
