@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from bench import cli_decide
 from bench.board import all_boards, find_boards
 from bench.errors import Blame, InputError, LabError, UnknownNameError
 
@@ -23,12 +24,13 @@ app = typer.Typer(
     help="A benchmarking lab for PyTorch models on Arm Cortex-M microcontrollers. "
     "Benchmarks run with `pytest --board=ID [--model=NAME|FILE] [--scheme=int8|fp32]`.",
 )
+cli_decide.register(app)
 _JSON = typer.Option("--json", help="Print JSON for a machine instead of a table.")
 
 
 def _out(width: int | None = None) -> Console:
     """Return a console that does not cut tables when its output is no terminal."""
-    wide = None if sys.stdout.isatty() else 200
+    wide = None if sys.stdout.isatty() else 240
     return Console(width=width or wide)
 
 
@@ -87,12 +89,23 @@ def show(
         bool, typer.Option("--all", help="Every run, not the latest of each kind.")
     ] = False,
     as_json: Annotated[bool, _JSON] = False,
+    file_format: Annotated[
+        str | None,
+        typer.Option("--format", help="Export measures: csv, json, parquet or markdown."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="File to export to; default: standard output.")
+    ] = None,
 ) -> None:
-    """Print records as a table: the latest run of each board, model and scheme."""
+    """Print records as a table: the latest run of each board, model and scheme. --format exports their measures."""
     from bench import show as tables  # noqa: PLC0415  rich tables only where they are printed
     from bench import store  # noqa: PLC0415
 
     root = folder or store.RESULTS
+    if file_format is not None:
+        chosen_boards = [b.id for name in board or [] for b in find_boards(name)]
+        cli_decide.export(root, file_format, out, chosen_boards, model or [], every=every)
+        return
     if not root.is_dir():
         raise InputError(
             "there is no such folder of records", where=str(root), hint="`make bench` makes some"
