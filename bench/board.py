@@ -92,9 +92,7 @@ class Board(_Strict):
 
 
 def _did_you_mean(key: str) -> str:
-    known = [
-        key for model in (Board, Qemu, Pyocd, ChipId) for key in model.model_fields
-    ]
+    known = [key for model in (Board, Qemu, Pyocd, ChipId) for key in model.model_fields]
     return nearest(key, known)
 
 

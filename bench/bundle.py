@@ -116,6 +116,18 @@ def pack(pte: bytes, samples: list[list[bytes]], options: Options) -> Bundle:
     return Bundle(data=data, crc32=f"{zlib.crc32(data):08x}", pte_offset=pte_offset)
 
 
-def pack_mailbox(nonce: int) -> bytes:
+class Command(IntEnum):
+    """What the mailbox asks of the device (docs/bundle.md)."""
+
+    NONE = 0
+    SEND_AGAIN = 1
+    STAY = 2
+
+
+# Offsets in the mailbox of what is written or read while the device runs.
+MAILBOX_COMMAND, MAILBOX_ARGUMENTS, MAILBOX_STATE = 16, 20, 28
+
+
+def pack_mailbox(nonce: int, command: Command = Command.NONE) -> bytes:
     """Return the mailbox's bytes for a run with this nonce (below 2**64)."""
-    return _MAILBOX.pack(b"LMBX", 1, nonce, 0, 0, 0, 0)
+    return _MAILBOX.pack(b"LMBX", 1, nonce, int(command), 0, 0, 0)

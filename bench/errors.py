@@ -25,6 +25,7 @@ class LabError(Exception):
 
     code = "lab-error"
     blame = Blame.BENCH
+    received = b""  # what a device had sent when it failed
 
     def __init__(self, what: str, *, where: str = "", hint: str = "") -> None:
         super().__init__(what)
@@ -297,6 +298,13 @@ class NoPowerError(LabError):
     """A probe that answers while the chip behind it does not."""
 
     code = "no-power"
+    blame = Blame.BENCH
+
+
+class PowerCommandError(LabError):
+    """A site file's power command that does not work."""
+
+    code = "power-command"
     blame = Blame.BENCH
 
 

@@ -49,6 +49,7 @@ def run(
     tool_hint: str = "",
     output_limit_bytes: int = OUTPUT_LIMIT_BYTES,
     on_line: Callable[[str], None] | None = None,
+    inherit: Sequence[int] = (),
 ) -> Finished:
     """Run a command to its end, its deadline or its output limit, in a process group of its own.
 
@@ -60,6 +61,7 @@ def run(
         tool_hint: how to get the program if it is not installed.
         output_limit_bytes: of either stream; more, and it is killed.
         on_line: called with each whole line of standard output as it comes.
+        inherit: descriptors that the child gets, too: a lock that it is to hold as long as it lives.
 
     Raises:
         ToolMissingError: the program is not installed.
@@ -74,6 +76,7 @@ def run(
             cwd=cwd,
             env=dict(environment) if environment is not None else None,
             start_new_session=True,
+            pass_fds=tuple(inherit),
         )
     except FileNotFoundError as error:
         hint = tool_hint or "run `make setup`, which installs the tools on Debian and Ubuntu"

@@ -44,6 +44,10 @@ class Transcript:
         overflowed: more bytes came than any run sends.
         seconds: wall time of the run.
         diagnostics: what the target itself (not the device) printed.
+        device: name of the device on the bench; empty where there is only the board.
+        repaired_lines: lost on the way and sent again; `raw` is then the lines in order, without noise.
+        received: bytes as they came, if `raw` was put together from them.
+        recovery: steps that it took to get there (retry, reset, reflash, power-cycle), in order.
     """
 
     raw: bytes
@@ -52,6 +56,10 @@ class Transcript:
     overflowed: bool
     seconds: float
     diagnostics: str = ""
+    device: str = ""
+    repaired_lines: int = 0
+    received: bytes = b""
+    recovery: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
