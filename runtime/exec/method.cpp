@@ -18,9 +18,10 @@ Error Method::execute(Failure& why, const InstructionHook* hook) {
   why = Failure();
   if (slots_ == nullptr) return why.error = Error::kNotLoaded;
   const uint32_t count = plan_.instruction_count();
+  const ValueTable table = values();
   for (uint32_t i = 0; i < count; ++i) {
     const pte::Instruction instruction = plan_.instruction(i);
-    const Args args(values(), instruction.arguments, instruction.argument_count);
+    const Args args(table, instruction.arguments, instruction.argument_count);
     if (hook != nullptr && hook->before != nullptr) hook->before(hook->context, i);
     if (!args.writes_nothing()) {
       why.error = kernels_[instruction.operator_index]->run(args, temporary_);

@@ -197,7 +197,8 @@ uint32_t Plan::value_count() const { return length(plan_->values()); }
 uint32_t Plan::operator_count() const { return length(plan_->operators()); }
 uint32_t Plan::instruction_count() const { return plan_->chains()->Get(0)->instructions()->size(); }
 
-Instruction Plan::instruction(uint32_t i) const {
+// Flat: it is the dispatch of every instruction, and -Os would make a call of each field's reader.
+[[gnu::flatten]] Instruction Plan::instruction(uint32_t i) const {
   const fb::KernelCall& call =
       *plan_->chains()->Get(0)->instructions()->Get(i)->instr_args_as_KernelCall();
   return {call.args()->data(), call.args()->size(), static_cast<uint32_t>(call.op_index())};
