@@ -54,13 +54,13 @@ class Patches {
       }
       const int8_t* from = image + y * row_bytes_ + x * channels_;
       if (runs_) {
-        const int32_t before = x < 0 ? -x : 0;
-        const int32_t beyond = x + w.kernel - w.input;
-        const int32_t after = beyond > 0 ? beyond : 0;
-        if (before != 0) to = zero<kRows>(to, before * quads);
-        to = dsp::widen<kRows>(to, from + before * channels_, (w.kernel - before - after) * quads,
-                               offset_);
-        if (after != 0) to = zero<kRows>(to, after * quads);
+        // The padding may be wider than the kernel.
+        const int32_t before = x < -w.kernel ? w.kernel : (x < 0 ? -x : 0);
+        const int32_t inside = w.input - x < w.kernel ? w.input - x : w.kernel;
+        const int32_t taps = inside > before ? inside - before : 0;
+        to = zero<kRows>(to, before * quads);
+        to = dsp::widen<kRows>(to, from + before * channels_, taps * quads, offset_);
+        to = zero<kRows>(to, (w.kernel - before - taps) * quads);
         continue;
       }
       int32_t at = x;
