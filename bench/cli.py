@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from bench import cli_decide
+from bench import cli_decide, cli_inspect
 from bench.board import all_boards, find_boards
 from bench.errors import Blame, InputError, LabError, UnknownNameError
 
@@ -88,6 +88,18 @@ def show(
     every: Annotated[
         bool, typer.Option("--all", help="Every run, not the latest of each kind.")
     ] = False,
+    operators: Annotated[
+        bool, typer.Option("--operators", help="What each instruction of the program costs.")
+    ] = False,
+    etdump: Annotated[
+        Path | None, typer.Option(help="With --operators: write one run's as ExecuTorch's ETDump.")
+    ] = None,
+    chart: Annotated[
+        Path | None, typer.Option(help="With --operators: write one run's as a bar chart, SVG.")
+    ] = None,
+    scheme: Annotated[
+        list[str] | None, typer.Option(help="Only these schemes (repeatable).")
+    ] = None,
     as_json: Annotated[bool, _JSON] = False,
     file_format: Annotated[
         str | None,
@@ -112,16 +124,24 @@ def show(
         )
     found, bad = store.load(root)
     ids = {b.id for name in board or [] for b in find_boards(name)}
-    chosen = [
-        record
-        for _, record in found
-        if (not ids or record.board.id in ids) and (not model or record.model.name in model)
+    with_paths = [
+        (path, record)
+        for path, record in found
+        if (not ids or record.board.id in ids)
+        and (not model or record.model.name in model)
+        and (not scheme or record.scheme in scheme)
     ]
     if not every:
-        latest = {(r.board.id, r.model.name, r.scheme, r.engine.name): r for r in chosen}
-        chosen = list(latest.values())
+        latest = {
+            (r.board.id, r.model.name, r.scheme, r.engine.name): (path, r) for path, r in with_paths
+        }
+        with_paths = list(latest.values())
+    chosen = [record for _, record in with_paths]
     for item in bad:
         typer.echo(f"left out {item.path}: {item.reason}", err=True)
+    if operators:
+        cli_inspect.show_operators(with_paths, etdump=etdump, chart=chart, as_json=as_json)
+        return
     if as_json:
         typer.echo(
             json.dumps([json.loads(r.model_dump_json(by_alias=True)) for r in chosen], indent=1)

@@ -1,7 +1,7 @@
-"""Generate the Python reader of the .pte format from the schema in the installed executorch wheel.
+"""Generate the Python reader of .pte files and the writer of ETDumps from the schemas in the installed executorch wheel.
 
-Run at set-up (`python -m bench.schema`): the reader goes into site-packages as `executorch_flatbuffer`, so exporter,
-this reader and the C++ runtime, which is generated from the same file, cannot drift apart.
+Run at set-up (`python -m bench.schema`): they go into site-packages as `executorch_flatbuffer` and `etdump`, so
+exporter, this reader and the C++ runtime, which is generated from the same file, cannot drift apart.
 """
 
 from __future__ import annotations
@@ -16,14 +16,19 @@ from bench.errors import BuildError, LabError
 
 
 def generate(destination: Path) -> None:
-    """Write the package `executorch_flatbuffer` below `destination`.
+    """Write the packages `executorch_flatbuffer` and `etdump` below `destination`.
 
     Raises:
         ToolMissingError: flatc or executorch is not installed.
         BuildError: flatc refuses the schema.
     """
     folder = schema_dir()
-    files = [str(folder / name) for name in ("program.fbs", "scalar_type.fbs")]
+    _generate(folder, ("program.fbs", "scalar_type.fbs"), destination)
+    _generate(folder.parent / "devtools" / "etdump", ("etdump_schema_flatcc.fbs",), destination)
+
+
+def _generate(folder: Path, names: tuple[str, ...], destination: Path) -> None:
+    files = [str(folder / name) for name in names]
     command = [str(FLATC), "--python", "-I", str(folder), "-o", str(destination), *files]
     done = process.run(command, deadline_s=60.0, tool_hint="apt-get install flatbuffers-compiler")
     if done.exit_code != 0:

@@ -59,6 +59,31 @@ def save(record: Record, attachments: dict[str, bytes], root: Path = RESULTS) ->
     return path
 
 
+def read_attachment(path: Path, record: Record, suffix: str) -> bytes:
+    """Return a file beside a record.
+
+    Args:
+        path: of the record.
+
+    Raises:
+        RecordError: the run left none, or it is not the file that was written.
+    """
+    attachment = record.files.get(suffix)
+    if attachment is None:
+        raise RecordError(
+            f"the run has no {suffix}", where=str(path), hint="run it again with this version"
+        )
+    try:
+        data = (path.parent / attachment.file).read_bytes()
+    except OSError as error:
+        raise RecordError(f"cannot be read: {error}", where=attachment.file) from error
+    if hashlib.sha256(data).hexdigest() != attachment.sha256:
+        raise RecordError(
+            "it is not what the run wrote", where=attachment.file, hint="the file was changed"
+        )
+    return data
+
+
 def load(root: Path = RESULTS) -> tuple[list[tuple[Path, Record]], list[Unreadable]]:
     """Read every record below `root`, oldest first; files that are no record are named, not fatal."""
     good: list[tuple[Path, Record]] = []
