@@ -9,13 +9,16 @@ MODELS ?= digits_cnn ds_cnn resnet8 mobilenet_v1_025 autoencoder linear
 SCHEMES ?= int8
 CXX_SOURCES = $(shell git ls-files '*.cpp' '*.hpp')
 
-.PHONY: bench bench-estimate test check setup system format clean help
+.PHONY: bench bench-kernels bench-estimate test check setup system format clean help
 
 help: ## Say what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 bench: setup ## Set up what is missing, then run every model on every emulated board
 	@$(PYTHON) -m pytest $(addprefix --board=,$(BOARDS)) $(addprefix --model=,$(MODELS)) $(addprefix --scheme=,$(SCHEMES))
+
+bench-kernels: setup ## Count the instructions of every kernel at the shapes that models have
+	@$(PYTHON) -m benchmarks.kernels
 
 test: setup ## Set up what is missing, then run every test
 	@$(PYTHON) -m pytest -q --durations=10

@@ -1,0 +1,1 @@
+"""How many instructions the kernels take, by shape."""

@@ -1,0 +1,162 @@
+// Counts the kernels of a board, reference and fast, at the shapes that models have.
+//
+// Lines: `row <operator> <shape> macs <n> outputs <n> reference <ticks> fast <ticks> scratch
+// <bytes>`, `overhead <ticks>` of an empty window, `end`.
+
+#include <cstring>
+#include <string_view>
+
+#include "firmware/port/port.hpp"
+#include "runtime/kernels/reference.hpp"
+#include "tests/kernels_device/calls.hpp"
+#include "tests/kernels_device/print.hpp"
+
+// What the build did not replace is not there.
+namespace rt::kernels::reference {
+[[gnu::weak]] extern const Kernel dequantize_per_tensor;
+[[gnu::weak]] extern const Kernel quantize_per_tensor;
+[[gnu::weak]] extern const Kernel quantized_add;
+[[gnu::weak]] extern const Kernel quantized_avg_pool2d;
+[[gnu::weak]] extern const Kernel quantized_conv2d;
+[[gnu::weak]] extern const Kernel quantized_depthwise_conv2d;
+[[gnu::weak]] extern const Kernel quantized_linear;
+}  // namespace rt::kernels::reference
+
+namespace device {
+namespace {
+
+namespace reference = rt::kernels::reference;
+
+uint32_t ticks_of(const rt::Kernel& kernel, const rt::Args& args, std::span<std::byte> scratch) {
+  fw::counter_restart();
+  const rt::Error error = kernel.run(args, scratch);
+  const uint64_t ticks = fw::counter_read();
+  if (error != rt::Error::kOk) Print("bad").word(kernel.name);
+  return static_cast<uint32_t>(ticks);
+}
+
+// `make` fills in the call; `macs` are those of one inference, 0 where there are none.
+template <typename Make>
+void count(const rt::Kernel* slow, const char* shape, uint32_t macs, Make make) {
+  if (slow == nullptr) return;
+  Memory memory;
+  Call call(memory, Placement::kAligned);
+  Random random(1);
+  make(call, random);
+  rt::Args args = call.args();
+  rt::Needs needs;
+  const std::string_view name = slow->name;
+  const size_t dot = name.rfind('.');
+  const rt::Kernel& fast =
+      *rt::find_kernel({name.data(), dot}, {name.data() + dot + 1, name.size() - dot - 1});
+  if (fast.prepare(args, needs) != rt::Error::kOk) Print("bad").word(name);
+  std::byte* const scratch = memory.take(needs.temporary_bytes, Placement::kAligned);
+  const uint32_t reference_ticks = ticks_of(*slow, args, {});
+  const uint32_t fast_ticks = ticks_of(fast, args, {scratch, needs.temporary_bytes});
+  Print("row")
+      .word(name)
+      .word(shape)
+      .word("macs")
+      .number(macs)
+      .word("outputs")
+      .number(call.out().numel())
+      .word("reference")
+      .number(reference_ticks)
+      .word("fast")
+      .number(fast_ticks)
+      .word("scratch")
+      .number(needs.temporary_bytes);
+}
+
+struct Square {
+  const char* text;
+  int32_t height, width, in, out, kernel_h, kernel_w, stride, padding_h, padding_w;
+  ConvolutionShape shape() const {
+    return {1,        in,     out,    1,         height,    width, kernel_h,
+            kernel_w, stride, stride, padding_h, padding_w, 1,     1};
+  }
+  uint32_t outputs() const {
+    const int32_t h = (height + 2 * padding_h - kernel_h) / stride + 1;
+    const int32_t w = (width + 2 * padding_w - kernel_w) / stride + 1;
+    return static_cast<uint32_t>(h * w * out);
+  }
+};
+
+// Of DS-CNN, ResNet8 and MobileNetV1-0.25 at 96 pixels, and one with odd numbers.
+constexpr Square kConvolutions[] = {
+    {"1x1-64-64@25x5", 25, 5, 64, 64, 1, 1, 1, 0, 0},
+    {"1x1-8-16@48x48", 48, 48, 8, 16, 1, 1, 1, 0, 0},
+    {"1x1-128-128@6x6", 6, 6, 128, 128, 1, 1, 1, 0, 0},
+    {"1x1-256-256@3x3", 3, 3, 256, 256, 1, 1, 1, 0, 0},
+    {"1x1-16-32@32x32/2", 32, 32, 16, 32, 1, 1, 2, 0, 0},
+    {"3x3-3-16@32x32", 32, 32, 3, 16, 3, 3, 1, 1, 1},
+    {"3x3-3-8@96x96/2", 96, 96, 3, 8, 3, 3, 2, 1, 1},
+    {"3x3-16-16@32x32", 32, 32, 16, 16, 3, 3, 1, 1, 1},
+    {"3x3-64-64@8x8", 8, 8, 64, 64, 3, 3, 1, 1, 1},
+    {"5x3-7-13@11x9", 11, 9, 7, 13, 5, 3, 1, 2, 1},
+};
+constexpr Square kDepthwise[] = {
+    {"10x4-1-64@49x10/2", 49, 10, 1, 64, 10, 4, 2, 4, 1},
+    {"3x3-64@25x5", 25, 5, 64, 64, 3, 3, 1, 1, 1},
+    {"3x3-8@48x48", 48, 48, 8, 8, 3, 3, 1, 1, 1},
+    {"3x3-16@48x48/2", 48, 48, 16, 16, 3, 3, 2, 1, 1},
+    {"3x3-128@6x6", 6, 6, 128, 128, 3, 3, 1, 1, 1},
+    {"3x3-256@3x3", 3, 3, 256, 256, 3, 3, 1, 1, 1},
+    {"5x5-24@12x12", 12, 12, 24, 24, 5, 5, 1, 2, 2},
+};
+
+struct Matrix {
+  const char* text;
+  int32_t rows, depth, outputs;
+};
+constexpr Matrix kMatrices[] = {
+    {"1x640-128", 1, 640, 128}, {"1x128-128", 1, 128, 128}, {"1x8-128", 1, 8, 128},
+    {"1x64-10", 1, 64, 10},     {"16x32-96", 16, 32, 96},
+};
+
+void count_all() {
+  for (const Square& s : kConvolutions) {
+    const uint32_t macs = s.outputs() * static_cast<uint32_t>(s.in * s.kernel_h * s.kernel_w);
+    count(&reference::quantized_conv2d, s.text, macs, [&](Call& call, Random& random) {
+      call_conv2d(call, random, s.shape(), Scales::kUsual);
+    });
+  }
+  for (const Square& s : kDepthwise) {
+    const uint32_t macs = s.outputs() * static_cast<uint32_t>(s.kernel_h * s.kernel_w);
+    count(&reference::quantized_depthwise_conv2d, s.text, macs, [&](Call& call, Random& random) {
+      call_depthwise_conv2d(call, random, s.shape(), Scales::kUsual);
+    });
+  }
+  for (const Matrix& m : kMatrices) {
+    const auto macs = static_cast<uint32_t>(m.rows * m.depth * m.outputs);
+    count(&reference::quantized_linear, m.text, macs, [&](Call& call, Random& random) {
+      call_linear(call, random, m.rows, m.depth, m.outputs, false, Scales::kUsual);
+    });
+  }
+  count(&reference::quantized_add, "16384", 0,
+        [](Call& call, Random& random) { call_add(call, random, 16384, Scales::kUsual); });
+  count(&reference::quantized_avg_pool2d, "25x5-64", 0, [](Call& call, Random& random) {
+    call_avg_pool2d(call, random, {1, 64, 64, 1, 25, 5, 25, 5, 25, 5, 0, 0, 1, 1});
+  });
+  count(&reference::quantize_per_tensor, "27648", 0,
+        [](Call& call, Random& random) { call_quantize(call, random, 27648, Scales::kUsual); });
+  count(&reference::dequantize_per_tensor, "640", 0,
+        [](Call& call, Random& random) { call_dequantize(call, random, 640); });
+}
+
+}  // namespace
+}  // namespace device
+
+namespace fw {
+
+int app_main() {
+  counter_restart();
+  device::Print("overhead").number(static_cast<uint32_t>(counter_read()));
+  device::count_all();
+  device::Print("end");
+  return kExitOk;
+}
+
+void app_fault(const Fault& fault) { device::Print("fault").word(fault.type); }
+
+}  // namespace fw

@@ -1,0 +1,86 @@
+// Calls of kernels with arguments made on the device.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+
+#include "runtime/core/kernel.hpp"
+#include "tests/kernels_device/memory.hpp"
+#include "tests/kernels_device/random.hpp"
+
+namespace device {
+
+using Sizes = std::initializer_list<int32_t>;
+
+// The arguments of one call; `Memory` owns the tensors' data.
+class Call {
+ public:
+  Call(Memory& memory, Placement placement) : memory_(memory), placement_(placement) {}
+
+  void none();
+  void integer(int32_t value);
+  void boolean(bool value);
+  void real(double value);
+  void list(std::initializer_list<int32_t> items);
+  // A tensor of rank 4 lies channels-last, if not told otherwise; others row-major.
+  rt::Tensor& tensor(rt::ScalarType type, Sizes sizes, bool constant, bool channels_last = true);
+  // The tensor to write, and the same value again.
+  void out(rt::ScalarType type, Sizes sizes);
+
+  rt::Tensor& out() { return *out_; }
+  rt::Args args() const { return {{slots_, kinds_, value_count_}, indices_, argument_count_}; }
+
+ private:
+  static constexpr uint32_t kMaxValues = 64, kMaxTensors = 8, kMaxLists = 8, kMaxRank = 4;
+  struct Shape {
+    int32_t sizes[kMaxRank];
+    uint8_t dim_order[kMaxRank];
+  };
+  struct [[gnu::packed]] List {
+    uint32_t count;
+    int64_t items[4];
+  };
+
+  uint32_t add(rt::ValueKind kind, rt::ValueSlot slot);
+  void argument(rt::ValueKind kind, rt::ValueSlot slot);
+
+  Memory& memory_;
+  Placement placement_;
+  rt::ValueSlot slots_[kMaxValues] = {};
+  rt::ValueKind kinds_[kMaxValues] = {};
+  int32_t indices_[kMaxValues] = {};
+  uint32_t value_count_ = 0, argument_count_ = 0;
+  rt::Tensor tensors_[kMaxTensors];
+  Shape shapes_[kMaxTensors] = {};
+  uint32_t tensor_count_ = 0;
+  List lists_[kMaxLists] = {};
+  uint32_t list_count_ = 0;
+  double reals_[2] = {};
+  uint32_t real_count_ = 0;
+  rt::Tensor* out_ = nullptr;
+};
+
+// How scales and biases are drawn: such as trained models have, or whatever the format allows.
+enum class Scales : uint8_t { kUsual, kAny };
+
+struct ConvolutionShape {
+  int32_t images, in_channels, out_channels, groups;
+  int32_t height, width;
+  int32_t kernel_h, kernel_w, stride_h, stride_w, padding_h, padding_w, dilation_h, dilation_w;
+};
+
+// Each fills in a call of its operator with random data.
+void call_conv2d(Call& call, Random& random, const ConvolutionShape& shape, Scales scales);
+// The depth multiplier is out_channels / in_channels.
+void call_depthwise_conv2d(Call& call, Random& random, const ConvolutionShape& shape,
+                           Scales scales);
+void call_linear(Call& call, Random& random, int32_t rows, int32_t depth, int32_t outputs,
+                 bool kernel_sum, Scales scales);
+void call_add(Call& call, Random& random, int32_t count, Scales scales);
+void call_quantize(Call& call, Random& random, int32_t count, Scales scales);
+void call_dequantize(Call& call, Random& random, int32_t count);
+// Groups, depth multiplier and dilation of the shape are not used.
+void call_avg_pool2d(Call& call, Random& random, const ConvolutionShape& shape);
+
+}  // namespace device

@@ -1,0 +1,247 @@
+// Holds the fast kernels of a board against the reference kernels: random calls, outputs compared
+// byte by byte, inputs and outputs in guarded memory.
+//
+// Lines: `done <operator> cases <n> scratch <n>`, where scratch counts the calls for which the fast
+// kernel asked for some; `bad <operator> seed <n> <what>`; `end good|bad`.
+
+#include <cstring>
+#include <string_view>
+
+#include "firmware/port/port.hpp"
+#include "runtime/kernels/reference.hpp"
+#include "tests/kernels_device/calls.hpp"
+#include "tests/kernels_device/print.hpp"
+
+// What the build did not replace is not there.
+namespace rt::kernels::reference {
+[[gnu::weak]] extern const Kernel dequantize_per_tensor;
+[[gnu::weak]] extern const Kernel quantize_per_tensor;
+[[gnu::weak]] extern const Kernel quantized_add;
+[[gnu::weak]] extern const Kernel quantized_avg_pool2d;
+[[gnu::weak]] extern const Kernel quantized_conv2d;
+[[gnu::weak]] extern const Kernel quantized_depthwise_conv2d;
+[[gnu::weak]] extern const Kernel quantized_linear;
+}  // namespace rt::kernels::reference
+
+namespace device {
+namespace {
+
+namespace reference = rt::kernels::reference;
+
+Scales scales_of(Random& random) { return random.one_in(3) ? Scales::kAny : Scales::kUsual; }
+
+ConvolutionShape random_window(Random& random) {
+  ConvolutionShape shape = {};
+  const bool square = random.one_in(3);
+  shape.kernel_h = random.choice<int32_t>({1, 1, 2, 3, 3, 3, 4, 5});
+  shape.kernel_w = square ? shape.kernel_h : random.choice<int32_t>({1, 1, 2, 3, 3, 3, 4, 5});
+  shape.dilation_h = random.choice<int32_t>({1, 1, 1, 1, 2, 3});
+  shape.dilation_w = random.choice<int32_t>({1, 1, 1, 1, 2, 3});
+  shape.stride_h = random.integer(1, 3);
+  shape.stride_w = random.integer(1, 3);
+  shape.padding_h = random.one_in(3) ? 0 : random.integer(0, shape.kernel_h + 1);
+  shape.padding_w = random.one_in(3) ? 0 : random.integer(0, shape.kernel_w + 1);
+  const auto size = [&](int32_t kernel, int32_t dilation, int32_t padding) {
+    const int32_t least = dilation * (kernel - 1) + 1 - 2 * padding;
+    return (least < 1 ? 1 : least) + random.integer(0, 9);
+  };
+  shape.height = size(shape.kernel_h, shape.dilation_h, shape.padding_h);
+  shape.width = size(shape.kernel_w, shape.dilation_w, shape.padding_w);
+  shape.images = random.choice<int32_t>({1, 1, 1, 2, 3});
+  return shape;
+}
+
+void random_conv2d(Call& call, Random& random) {
+  ConvolutionShape shape = random_window(random);
+  shape.groups = random.choice<int32_t>({1, 1, 1, 2, 3});
+  const int32_t depth = random.choice<int32_t>(
+      {1, 2, 3, 4, 8, 12, 16, random.integer(1, 20), random.integer(30, 70)});
+  shape.in_channels = shape.groups * depth;
+  shape.out_channels =
+      shape.groups *
+      random.choice<int32_t>({1, 2, 3, 4, 5, 8, 16, random.integer(4, 21), random.integer(4, 40)});
+  call_conv2d(call, random, shape, scales_of(random));
+}
+
+void random_depthwise_conv2d(Call& call, Random& random) {
+  ConvolutionShape shape = random_window(random);
+  shape.in_channels = random.choice<int32_t>({1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 24, 30});
+  shape.out_channels =
+      shape.in_channels *
+      random.choice<int32_t>({1, 1, 1, 1, 2, shape.in_channels == 1 ? random.integer(3, 90) : 3});
+  call_depthwise_conv2d(call, random, shape, scales_of(random));
+}
+
+void random_linear(Call& call, Random& random) {
+  const int32_t rows = random.choice<int32_t>({1, 1, 2, 3, 4, 5, 6, 7, 11});
+  const int32_t depth = random.choice<int32_t>(
+      {1, 3, 4, 8, 12, 16, 20, 32, 64, random.integer(1, 40), random.integer(100, 300)});
+  const int32_t outputs = random.choice<int32_t>({1, 2, 3, 4, 5, 6, 8, 9, random.integer(10, 30)});
+  call_linear(call, random, rows, depth, outputs, random.one_in(3), scales_of(random));
+}
+
+void random_add(Call& call, Random& random) {
+  const int32_t count = random.choice<int32_t>({1, 100, 511, 512, random.integer(512, 700)});
+  call_add(call, random, count, scales_of(random));
+}
+
+void random_quantize(Call& call, Random& random) {
+  const int32_t count = random.choice<int32_t>({1, 15, 16, 17, 31, 32, random.integer(1, 200)});
+  call_quantize(call, random, count, scales_of(random));
+}
+
+void random_dequantize(Call& call, Random& random) {
+  call_dequantize(call, random, random.integer(1, 70));
+}
+
+void random_avg_pool2d(Call& call, Random& random) {
+  ConvolutionShape shape = random_window(random);
+  shape.dilation_h = shape.dilation_w = 1;
+  if (random.one_in(8)) shape.kernel_h = shape.kernel_w = random.integer(6, 18);
+  shape.padding_h = random.integer(0, shape.kernel_h / 2);
+  shape.padding_w = random.integer(0, shape.kernel_w / 2);
+  if (shape.height < shape.kernel_h) shape.height = shape.kernel_h;
+  if (shape.width < shape.kernel_w) shape.width = shape.kernel_w;
+  shape.in_channels = random.choice<int32_t>({1, 3, 4, 5, 8, 9, 16, 21});
+  call_avg_pool2d(call, random, shape);
+}
+
+struct Subject {
+  const char* name;  // without namespace and overload
+  const rt::Kernel* reference;
+  void (*make)(Call&, Random&);
+  uint32_t cases;
+};
+
+const Subject kSubjects[] = {
+    {"quantized_conv2d", &reference::quantized_conv2d, random_conv2d, 500},
+    {"quantized_depthwise_conv2d", &reference::quantized_depthwise_conv2d, random_depthwise_conv2d,
+     500},
+    {"quantized_linear", &reference::quantized_linear, random_linear, 400},
+    {"quantized_add", &reference::quantized_add, random_add, 150},
+    {"quantized_avg_pool2d", &reference::quantized_avg_pool2d, random_avg_pool2d, 150},
+    {"quantize_per_tensor", &reference::quantize_per_tensor, random_quantize, 300},
+    {"dequantize_per_tensor", &reference::dequantize_per_tensor, random_dequantize, 60},
+};
+
+// The kernel that a program would get: the reference kernel does not register itself.
+const rt::Kernel& registered(std::string_view name) {
+  const size_t dot = name.rfind('.');
+  return *rt::find_kernel({name.data(), dot}, {name.data() + dot + 1, name.size() - dot - 1});
+}
+
+class Comparison {
+ public:
+  Comparison(const Subject& subject, uint32_t seed) : subject_(subject), seed_(seed) {}
+
+  // @return whether both kernels do the same.
+  bool run(Memory& memory) {
+    Random random(seed_);
+    const Placement placement = random.one_in(2) ? Placement::kAligned : Placement::kAtWall;
+    Call call(memory, placement);
+    subject_.make(call, random);
+    rt::Args args = call.args();
+    rt::Needs needs;
+    rt::Needs fast_needs;
+    const rt::Kernel& fast = registered(subject_.reference->name);
+    const rt::Error expected = subject_.reference->prepare(args, needs);
+    if (fast.prepare(args, fast_needs) != expected) return fail("prepares otherwise");
+    if (expected != rt::Error::kOk) return fail("the case is refused: the test is wrong");
+    used_scratch = fast_needs.temporary_bytes != 0;
+    rt::Tensor& out = call.out();
+    std::byte* const fast_out = out.data();
+    std::byte* const reference_out = memory.take(out.nbytes(), Placement::kAligned);
+    std::byte* const scratch = memory.take(fast_needs.temporary_bytes, Placement::kAligned);
+    std::memset(scratch, static_cast<int>(random.next() & 0xFF), fast_needs.temporary_bytes);
+    std::memset(fast_out, 0x5A, out.nbytes());
+    memory.protect();
+    out.place(reference_out);
+    if (subject_.reference->run(args, {}) != rt::Error::kOk) return fail("the reference failed");
+    out.place(fast_out);
+    const rt::Error error = fast.run(args, {scratch, fast_needs.temporary_bytes});
+    if (error != rt::Error::kOk) return fail("failed");
+    return compare(reference_out, fast_out, out.nbytes());
+  }
+
+  bool used_scratch = false;
+
+ private:
+  bool fail(const char* what) const {
+    Print("bad").word(subject_.name).word("seed").number(seed_).word(what);
+    return false;
+  }
+
+  bool compare(const std::byte* expected, const std::byte* actual, uint32_t bytes) const {
+    for (uint32_t i = 0; i < bytes; ++i) {
+      if (expected[i] == actual[i]) continue;
+      Print("bad")
+          .word(subject_.name)
+          .word("seed")
+          .number(seed_)
+          .word("at")
+          .number(i)
+          .word("of")
+          .number(bytes)
+          .word("expected")
+          .integer(static_cast<int8_t>(expected[i]))
+          .word("actual")
+          .integer(static_cast<int8_t>(actual[i]));
+      return false;
+    }
+    return true;
+  }
+
+  const Subject& subject_;
+  uint32_t seed_;
+};
+
+constexpr uint32_t kMostFailures = 5;  // of one operator
+
+bool check(const Subject& subject) {
+  uint32_t scratch = 0;
+  uint32_t failures = 0;
+  for (uint32_t seed = 1; seed <= subject.cases && failures < kMostFailures; ++seed) {
+    Memory memory;
+    Comparison comparison(subject, seed);
+    bool same = comparison.run(memory);
+    memory.release_walls();
+    if (same && !memory.intact()) {
+      Print("bad").word(subject.name).word("seed").number(seed).word("wrote outside its tensors");
+      same = false;
+    }
+    failures += same ? 0 : 1;
+    scratch += comparison.used_scratch ? 1 : 0;
+  }
+  Print("done")
+      .word(subject.name)
+      .word("cases")
+      .number(subject.cases)
+      .word("scratch")
+      .number(scratch);
+  return failures == 0;
+}
+
+}  // namespace
+}  // namespace device
+
+namespace fw {
+
+int app_main() {
+  bool good = true;
+  for (const device::Subject& subject : device::kSubjects) {
+    if (subject.reference != nullptr) good = device::check(subject) && good;
+  }
+  device::Print("end").word(good ? "good" : "bad");
+  return good ? kExitOk : kExitError;
+}
+
+void app_fault(const Fault& fault) {
+  device::Print("fault")
+      .word(fault.type)
+      .word("pc")
+      .number(fault.pc)
+      .word("address")
+      .number(fault.mmfar);
+}
+
+}  // namespace fw

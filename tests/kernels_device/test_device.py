@@ -1,0 +1,39 @@
+"""The kernels of each core against the reference kernels, on the core itself."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+from bench.board import find_boards
+from tests.kernels_device.device import build, fast_boards, run
+
+BOARDS = [board.id for board in fast_boards()]
+
+
+@functools.cache
+def comparison(board_id: str) -> tuple[int, list[str]]:
+    """Run the image once for all tests of the board."""
+    board = find_boards(board_id)[0]
+    return run(board, build(board, "compare"), deadline_s=300.0)
+
+
+@pytest.mark.qemu
+@pytest.mark.parametrize("board", BOARDS)
+def test_fast_kernels_equal_the_reference(board: str) -> None:
+    """Random calls of each operator: same bytes, no access behind a tensor, no byte changed around one."""
+    exit_code, lines = comparison(board)
+
+    assert (0, "end good") == (exit_code, lines[-1] if lines else ""), "\n".join(lines)
+
+
+@pytest.mark.qemu
+@pytest.mark.parametrize("board", BOARDS)
+def test_fast_kernels_are_used(board: str) -> None:
+    """Most random convolutions take the fast kernel, which alone asks for scratch."""
+    _, lines = comparison(board)
+    done = {words[1]: words for words in map(str.split, lines) if words[0] == "done"}
+
+    _, _, _, cases, _, scratch = done["quantized_conv2d"]
+    assert int(scratch) > int(cases) // 2
