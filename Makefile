@@ -25,6 +25,7 @@ test: setup ## Set up what is missing, then run every test
 
 bench-estimate: setup ## Show how far off estimated cycles are: the tables against manuals and real parts
 	@$(PYTHON) -m bench.estimate
+	@$(PYTHON) benchmarks/estimate_ratios.py
 
 check: setup ## Format, lint, types, layers, unit and contract tests, host runtime tests
 	@$(VENV)/bin/ruff format --check --quiet . || { echo "run 'make format'"; exit 1; }

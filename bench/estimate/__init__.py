@@ -87,7 +87,7 @@ def plugin_for(image: Image, dump: Path) -> str:
 
 
 def estimator_of(board: Board) -> Estimator:
-    """Return the estimator of a board; raises TableError if its core has no table."""
+    """Return the estimator of a board, emulated or not; raises TableError if its core has no table."""
     return Estimator(table_of(board.cpu), memory_of(board))
 
 
@@ -97,8 +97,16 @@ def read_dump_file(path: Path) -> Dump:
         return read_dump(lines)
 
 
-def measures(board: Board, dump: Dump, log: RunLog) -> tuple[Measure, ...]:
+def measures(
+    board: Board, dump: Dump, log: RunLog, *, stands_for: Board | None = None
+) -> tuple[Measure, ...]:
     """Return `load`, `latency_first`, `latency_warmup` and `latency` in estimated cycles, each with its band.
+
+    Args:
+        board: whose machine ran.
+        dump: what the plugin left.
+        log: what the run said.
+        stands_for: the board whose memory is priced, if the one that ran is its twin.
 
     Raises:
         EstimateError: the dump is not this run's, or the board is not emulated.
@@ -107,7 +115,7 @@ def measures(board: Board, dump: Dump, log: RunLog) -> tuple[Measure, ...]:
     if board.qemu is None:
         return ()
     windows = find_windows(dump, log, board.qemu.icount_shift)
-    estimator = estimator_of(board)
+    estimator = estimator_of(stands_for or board)
     found = []
     for name in ("load", *TIMED):
         estimates = estimator.estimates(windows, windows.named(name))

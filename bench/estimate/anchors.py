@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from bench.estimate.fit import Counted, read_counts
-from bench.estimate.kinds import MVE
+from bench.estimate.kinds import MVE, Kind
 from bench.estimate.price import Price
 from bench.estimate.table import Table, table_of
 
@@ -24,13 +24,16 @@ WIDENING = (
 )
 LEAST = 0.08  # of either side of a band: parts, compilers and alignments differ by that
 WIDE = (-0.25, 0.50)  # the default where no band is established
-_SHARE = 0.05  # of the instructions, from which on code counts as vector or float code
+_SHARE = 0.05  # of the instructions, from which on code counts as of a class
+_FLOAT = frozenset({"vadd", "vmul", "vmla", "vfma", "vdiv", "vsqrt", "vcvt"})
+_DSP = frozenset({Kind.SIMD, Kind.MUL_DSP, Kind.MLA_DSP})
 
 
 class CodeClass(StrEnum):
     """Classes of code that a model errs on in its own way."""
 
-    SCALAR = "scalar"
+    SCALAR = "scalar"  # integers, as a compiler makes of plain C
+    DSP = "dsp"  # with the DSP extension's dual 16-bit arithmetic
     FLOAT = "float"
     VECTOR = "vector"
 
@@ -74,16 +77,12 @@ class Band:
 
 def code_class(price: Price) -> CodeClass:
     """Return the class of code by the kinds of its instructions."""
-    total = max(1, sum(price.kinds.values()))
-    vector = sum(times for kind, times in price.kinds.items() if kind in MVE)
-    floating = sum(
-        times
-        for kind, times in price.kinds.items()
-        if kind.removesuffix("_double") in {"vadd", "vmul", "vmla", "vfma", "vdiv", "vsqrt", "vcvt"}
-    )
-    if vector / total > _SHARE:
-        return CodeClass.VECTOR
-    return CodeClass.FLOAT if floating / total > _SHARE else CodeClass.SCALAR
+    least = _SHARE * sum(price.kinds.values())
+    for code, kinds in ((CodeClass.VECTOR, MVE), (CodeClass.FLOAT, _FLOAT), (CodeClass.DSP, _DSP)):
+        found = (n for kind, n in price.kinds.items() if kind.removesuffix("_double") in kinds)
+        if sum(found) > least:
+            return code
+    return CodeClass.SCALAR
 
 
 def band_of(table: Table, code: CodeClass, anchors: Sequence[Anchor] | None = None) -> Band:

@@ -119,10 +119,11 @@ def test_counts_come_back_as_they_were_written(tmp_path: object) -> None:
         ({"alu": 90, "mve_load": 10}, CodeClass.VECTOR),
         ({"alu": 90, "vmul_double": 10}, CodeClass.FLOAT),
         ({"alu": 80, "mve_mul": 10, "vadd": 10}, CodeClass.VECTOR),
+        ({"alu": 80, "mla_dsp": 10, "simd": 10}, CodeClass.DSP),
     ],
 )
 def test_code_is_classed_by_its_instructions(kinds: dict[str, int], wanted: CodeClass) -> None:
-    """More than a twentieth of vector or float instructions decides."""
+    """More than a twentieth of vector, float or DSP instructions decides."""
     price = Price()
     price.kinds.update(kinds)
 

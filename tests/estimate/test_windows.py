@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from bench import estimate, wire
+from bench import estimate, process, wire
 from bench.board import Board, find_boards
 from bench.build import build_image
 from bench.bundle import Options, pack
 from bench.estimate.dump import Dump
+from bench.estimate.plugin_build import build_plugin
 from bench.estimate.windows import EstimateError, find_windows
 from bench.image import Image
 from bench.targets import Request
@@ -141,3 +142,13 @@ def test_operators_sum_to_the_inference(ran: Ran) -> None:
     latency = estimate.measures(ran.board, ran.dump, ran.log)[-1].median
 
     assert 0.9 < sum(cycles.values()) / latency <= 1.0
+
+
+@pytest.mark.parametrize("argument", ["", ",out=/dev/null,mark=zz", ",out=/dev/null,frobnicate=1"])
+def test_an_argument_that_the_plugin_cannot_use_stops_qemu(argument: str) -> None:
+    """No file, no address, no such thing: QEMU ends at once and says why."""
+    command = ["qemu-system-arm", "-M", "mps2-an386", "-display", "none"]
+    done = process.run([*command, "-plugin", f"{build_plugin()}{argument}"], deadline_s=20.0)
+
+    assert done.exit_code not in (0, None)
+    assert b"block_counts: " in done.stderr

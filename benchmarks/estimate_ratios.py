@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""Ratios of estimated cycles between cores beside those of MLPerf Tiny results, and what the plugin costs.
+
+    python benchmarks/estimate_ratios.py [--json]
+
+The four MLPerf Tiny models of tests/data/upstream run on the boards of the M4, M33, M7 and M55 under QEMU with this
+project's kernels. Published are whole benchmarks of other software on boards with other memory: so only the ratio
+between two cores under one stack is compared, and it is a plausibility check, not an anchor that sets a band.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from bench import estimate, wire
+from bench.board import find_boards
+from bench.build import build_image
+from bench.bundle import Options, pack
+from bench.estimate.windows import find_windows
+from bench.targets import Request
+from bench.targets.qemu import QemuTarget
+
+DATA = Path(__file__).parents[1] / "tests" / "data"
+BOARDS = {
+    "cortex-m4": "mps2-an386",
+    "cortex-m33": "mps2-an505",
+    "cortex-m7": "mps2-an500",
+    "cortex-m55": "mps3-an547",
+}
+MODELS = {"autoencoder": "ad", "resnet8": "ic", "ds_cnn": "kws", "mobilenet_v1_025": "vww"}
+# stack -> (row of the M4, rows of other cores): the same software, by round, stack and submitter
+PAIRS = {
+    "microTVM CMSIS-NN v1.0": ("NUCLEO-L4R5ZI", "microTVM CMSIS-NN", "v1.0", [("nRF5340-DK", "microTVM+CMSIS-NN on Zephyr", "v1.0")]),
+    "X-CUBE-AI 7.1": ("NUCLEO-L4R5ZI", "X-CUBE-AI 7.1", "v0.7", [("NUCLEO-U575ZI-Q", "X-CUBE-AI 7.1", "v0.7"), ("NUCLEO-H7A3ZI-Q", "X-CUBE-AI 7.1", "v0.7")]),
+    "X-CUBE-AI 9.0": ("NUCLEO-L4R5ZI", "X-CUBE-AI 9.0", "v1.2", [("NUCLEO-U575ZI-Q", "X-CUBE-AI 9.0", "v1.2"), ("NUCLEO-H7A3ZI-Q", "X-CUBE-AI 9.0", "v1.2")]),
+    "X-CUBE-AI 10.2": ("NUCLEO-L4R5ZI-P", "X-CUBE-AI 10.2", "v1.3", [("NUCLEO-U575ZI-Q", "X-CUBE-AI 10.2", "v1.3")]),
+    "Plumerai": ("NUCLEO-L4R5ZI", "Plumerai 2023.05", "v1.1", [("NUCLEO-U575ZI-Q", "Plumerai", "v1.1"), ("STM32F746G-DISCO", "Plumerai", "v1.1"), ("NUCLEO-H7A3ZI-Q", "Plumerai", "v1.1")]),
+    "HALE int8": ("NUCLEO-L4R5ZI", "HALE int8", "v1.2", [("NUCLEO-U575ZI-Q", "HALE int8", "v1.2"), ("STM32F746G-DISCO", "HALE int8", "v1.2"), ("NUCLEO-H7A3ZI-Q", "HALE int8", "v1.2")]),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Priced:
+    """One model on one core."""
+
+    model: str
+    cpu: str
+    instructions: int
+    est_cycles: float
+    low: float
+    high: float
+    mark_instructions: int  # that a window adds to an inference
+    plain_s: float
+    counted_s: float
+
+
+def price(model: str, cpu: str) -> Priced:
+    """Run a model once without and once with the plugin."""
+    board = find_boards(BOARDS[cpu])[0]
+    image = build_image(board)
+    stem = DATA / "upstream" / f"{model}_{'cortex-m55' if cpu == 'cortex-m55' else 'cortex-m4'}"
+    sample = Path(f"{stem}.in.bin").read_bytes()
+    options = Options(warmup=0, iterations=1, all_outputs=False)
+    bundle = pack(Path(f"{stem}.pte").read_bytes(), [[sample]], options)
+    expected = wire.Expected(board.id, image.build_id, f"{1:016x}", bundle.crc32)
+    plain = QemuTarget().run(Request(board, image, bundle, 1, 120.0))
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        dump = Path(folder) / "blocks.dump"
+        plugin = estimate.plugin_for(image, dump)
+        counted = QemuTarget().run(Request(board, image, bundle, 1, 120.0, plugin=plugin))
+        if plain.raw != counted.raw:
+            raise SystemExit(f"{model} on {board.id}: the plugin changed the transcript")
+        log, read = wire.parse(counted, expected), estimate.read_dump_file(dump)
+    windows = find_windows(read, log, board.qemu.icount_shift if board.qemu else 0)
+    latency = windows.named("latency")[0]
+    found = next(one for one in estimate.measures(board, read, log) if one.name == "latency")
+    low, high = found.band or (found.median, found.median)
+    return Priced(
+        model, cpu, latency.instructions, found.median, low, high,
+        windows.empty.instructions, plain.seconds, counted.seconds,
+    )  # fmt: skip
+
+
+def published() -> Iterator[tuple[str, str, str, float]]:
+    """Yield stack and boards, core, model and the ratio of cycles to the M4's, of each published pair."""
+    with (DATA / "mlperf_tiny_published.csv").open() as file:
+        rows = {(row["board"], row["stack"], row["round"]): row for row in csv.DictReader(file)}
+    for stack, (board, name, edition, others) in PAIRS.items():
+        base = rows[board, name, edition]
+        for key in others:
+            row = rows[key]
+            clock = float(row["clock_mhz"]) / float(base["clock_mhz"])
+            for model, column in MODELS.items():
+                ratio = float(row[f"{column}_ms"]) / float(base[f"{column}_ms"]) * clock
+                yield f"{stack}, {key[0]}", row["core"], model, ratio
+
+
+def main() -> None:
+    """Print the tables, or all of it as JSON."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    wants_json = parser.parse_args().json
+    priced = {(model, cpu): price(model, cpu) for cpu in BOARDS for model in MODELS}
+    if wants_json:
+        json.dump([asdict(one) for one in priced.values()], sys.stdout, indent=1)
+        return
+    console = Console()
+    console.width = max(console.width, 130)
+    console.print(_ratios(priced))
+    console.print(_costs(priced))
+
+
+def _ratios(priced: dict[tuple[str, str], Priced]) -> Table:
+    grid = Table(
+        title="Cycles against the Cortex-M4's: estimated for this project's kernels, and published (not an anchor)"
+    )
+    for name in ("core", "of", *MODELS):
+        grid.add_column(name, justify="left" if name in ("core", "of") else "right")
+    pairs = list(published())
+    for cpu in list(BOARDS)[1:]:
+        mine = [
+            priced[model, cpu].est_cycles / priced[model, "cortex-m4"].est_cycles
+            for model in MODELS
+        ]
+        grid.add_row(cpu, "estimated here", *(f"{ratio:.2f}" for ratio in mine))
+        for label in dict.fromkeys(label for label, core, _, _ in pairs if core == cpu):
+            theirs = {
+                model: ratio for name, core, model, ratio in pairs if (name, core) == (label, cpu)
+            }
+            grid.add_row("", label, *(f"{theirs[model]:.2f}" for model in MODELS))
+        if not any(core == cpu for _, core, _, _ in pairs):
+            grid.add_row("", "nothing is published", *("" for _ in MODELS))
+        grid.add_section()
+    return grid
+
+
+def _costs(priced: dict[tuple[str, str], Priced]) -> Table:
+    grid = Table(title="An inference, and what counting its blocks costs")
+    for name in (
+        "core",
+        "model",
+        "instructions",
+        "est_cycles",
+        "band",
+        "marks add",
+        "run",
+        "with plugin",
+    ):
+        grid.add_column(name, justify="left" if name in ("core", "model") else "right")
+    for one in priced.values():
+        grid.add_row(
+            one.cpu,
+            one.model,
+            f"{one.instructions:,}",
+            f"{one.est_cycles:,.0f}",
+            f"{one.low / one.est_cycles - 1:+.0%} to {one.high / one.est_cycles - 1:+.0%}",
+            f"{one.mark_instructions} instr, {one.mark_instructions / one.instructions:.4%}",
+            f"{one.plain_s:.2f} s",
+            f"{one.counted_s:.2f} s",
+        )
+    return grid
+
+
+if __name__ == "__main__":
+    main()
