@@ -19,6 +19,7 @@ _MAILBOX = struct.Struct("<4sIQ4I")
 MAILBOX_BYTES = _MAILBOX.size
 FLAG_ALL_OUTPUTS = 1
 FLAG_OPERATOR_TICKS = 2
+FLAG_INTERMEDIATES = 4
 
 
 class Inject(IntEnum):
@@ -42,6 +43,7 @@ class Options:
         all_outputs: run every sample and send its outputs, not sample 0 alone.
         operator_ticks: report ticks per program instruction.
         arena_limit_bytes: cut the arena to this size; 0 leaves it whole.
+        intermediates: send what each instruction wrote, of every sample that runs.
     """
 
     warmup: int = 1
@@ -51,6 +53,16 @@ class Options:
     arena_limit_bytes: int = 0
     inject: Inject = Inject.NONE
     method: str = "forward"
+    intermediates: bool = False
+
+    @property
+    def flags(self) -> int:
+        """The header's flags."""
+        return (
+            FLAG_ALL_OUTPUTS * self.all_outputs
+            + FLAG_OPERATOR_TICKS * self.operator_ticks
+            + FLAG_INTERMEDIATES * self.intermediates
+        )
 
 
 @dataclass(frozen=True)
@@ -107,7 +119,7 @@ def pack(pte: bytes, samples: list[list[bytes]], options: Options) -> Bundle:
         len(blobs[0]),
         options.warmup,
         options.iterations,
-        FLAG_ALL_OUTPUTS * options.all_outputs + FLAG_OPERATOR_TICKS * options.operator_ticks,
+        options.flags,
         options.arena_limit_bytes,
         int(options.inject),
         method,

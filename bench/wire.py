@@ -141,6 +141,7 @@ class RunLog:
     Attributes:
         ticks: window name -> ticks in order of iteration.
         outputs: (sample, output index) -> bytes in the program's layout.
+        intermediates: (sample, instruction) -> bytes of what it wrote, if they were asked for.
         operator_ticks: (instruction, run, ticks).
         noise_bytes: bytes outside lines that were skipped.
     """
@@ -152,6 +153,7 @@ class RunLog:
     operator_ticks: tuple[tuple[int, int, int], ...]
     outputs: dict[tuple[int, int], bytes]
     noise_bytes: int
+    intermediates: dict[tuple[int, int], bytes] = field(default_factory=dict)
 
 
 def frame(seq: int, body: str) -> bytes:
@@ -305,27 +307,28 @@ def _check_identity(hello: Hello, expected: Expected) -> None:
 
 @dataclass
 class _Outputs:
-    """Outputs being put together, chunk by chunk."""
+    """Outputs being put together, chunk by chunk; `key` names the field beside the sample."""
 
+    key: str = "index"
     parts: dict[tuple[int, int], bytearray] = field(default_factory=dict)
     whole: dict[tuple[int, int], bytes] = field(default_factory=dict)
 
     def add(self, line: Line) -> None:
-        key = (line.number("sample"), line.number("index"))
+        key = (line.number("sample"), line.number(self.key))
         part = self.parts.setdefault(key, bytearray())
         if line.number("offset") != len(part):
-            raise WireValueError(f"line {line.seq} continues output {key} at the wrong offset")
+            raise WireValueError(f"line {line.seq} continues {line.kind} {key} at the wrong offset")
         try:
             part += base64.b64decode(line.text("data"), validate=True)
         except binascii.Error as error:
             raise WireValueError(f"line {line.seq}: data is not base64") from error
 
     def close(self, line: Line) -> None:
-        key = (line.number("sample"), line.number("index"))
+        key = (line.number("sample"), line.number(self.key))
         data = bytes(self.parts.pop(key, b""))
         if len(data) != line.number("bytes") or f"{zlib.crc32(data):08x}" != line.text("crc"):
             raise WireValueError(
-                f"output {key} of {len(data)} bytes is not what the device announced"
+                f"{line.kind.removesuffix('_end')} {key} of {len(data)} bytes is not what the device announced"
             )
         self.whole[key] = data
 
@@ -349,6 +352,7 @@ class _Said:
     ticks: dict[str, list[int]] = field(default_factory=dict)
     operators: list[tuple[int, int, int]] = field(default_factory=list)
     outputs: _Outputs = field(default_factory=_Outputs)
+    intermediates: _Outputs = field(default_factory=lambda: _Outputs("i"))
     counter: Counter | None = None
 
     def read(self, line: Line) -> None:
@@ -372,6 +376,10 @@ class _Said:
                 self.outputs.add(line)
             case "output_end":
                 self.outputs.close(line)
+            case "intermediate":
+                self.intermediates.add(line)
+            case "intermediate_end":
+                self.intermediates.close(line)
 
 
 def parse(transcript: Transcript, expected: Expected) -> RunLog:
@@ -392,8 +400,8 @@ def parse(transcript: Transcript, expected: Expected) -> RunLog:
         raise DeviceRefusedError(f"the run ended with status {lines[-1].text('status')}")
     if said.counter is None:
         raise CounterError("the device did not say what its counter is")
-    if said.outputs.parts:
-        raise WireValueError(f"outputs {sorted(said.outputs.parts)} were begun and never closed")
+    if begun := [*sorted(said.outputs.parts), *sorted(said.intermediates.parts)]:
+        raise WireValueError(f"outputs {begun} were begun and never closed")
     return RunLog(
         hello=hello,
         counter=said.counter,
@@ -402,6 +410,7 @@ def parse(transcript: Transcript, expected: Expected) -> RunLog:
         operator_ticks=tuple(said.operators),
         outputs=said.outputs.whole,
         noise_bytes=noise_bytes,
+        intermediates=said.intermediates.whole,
     )
 
 

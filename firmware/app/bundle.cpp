@@ -63,9 +63,7 @@ BundleRefusal open_bundle(uint32_t arena_bytes, Bundle& bundle) {
   if (method_end == std::end(header.method) || method_end == header.method) {
     return refuse("bundle-method");
   }
-  if ((header.flags & ~(kFlagAllSamples | kFlagOperatorTicks)) != 0) {
-    return refuse("bundle-flags", header.flags, kFlagAllSamples | kFlagOperatorTicks);
-  }
+  if ((header.flags & ~kFlags) != 0) return refuse("bundle-flags", header.flags, kFlags);
   if (header.inject > static_cast<uint32_t>(Inject::kCountInstructions)) {
     return refuse("bundle-inject", header.inject,
                   static_cast<uint32_t>(Inject::kCountInstructions));

@@ -56,6 +56,12 @@ std::span<std::byte> input(uint32_t i);
 uint32_t output_count();
 /** Bytes of output `i`, valid until the next write to an input. */
 std::span<const std::byte> output(uint32_t i);
+/** The same to write to; empty if it lies in the program, as a constant does. */
+std::span<std::byte> output_memory(uint32_t i);
+
+/** Bytes of what an instruction of the program wrote (the first of several results), valid inside
+ * `Hook::after`; empty if it wrote none. */
+std::span<const std::byte> result(uint32_t instruction);
 
 /** Execute once. `hook` may be null.
  *

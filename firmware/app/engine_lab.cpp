@@ -61,6 +61,18 @@ std::span<const std::byte> output(uint32_t i) {
   return {tensor.data(), tensor.nbytes()};
 }
 
+std::span<std::byte> output_memory(uint32_t i) {
+  rt::Tensor& tensor = method.output(i);
+  if (tensor.is_constant()) return {};
+  return {tensor.data(), tensor.nbytes()};
+}
+
+std::span<const std::byte> result(uint32_t instruction) {
+  const rt::Tensor* tensor = method.result(instruction);
+  if (tensor == nullptr) return {};
+  return {tensor->data(), tensor->nbytes()};
+}
+
 bool execute(const Hook* hook, Refusal& why) {
   rt::Failure failure;
   rt::InstructionHook inner{};

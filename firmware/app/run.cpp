@@ -66,8 +66,20 @@ bool check_sample_size(const Bundle& bundle) {
                  .need_bytes = static_cast<uint32_t>(need)});
 }
 
-// Before each execute: the memory plan may give the inputs' bytes to something else.
+// What an inference does not write the host recognises: byte k of each output is kUnwritten ^ k
+// before it. The plan may have put other tensors there, so a pattern that is gone proves nothing.
+constexpr std::byte kUnwritten{0xA5};
+
+void mark_outputs() {
+  for (uint32_t i = 0; i < engine::output_count(); ++i) {
+    const std::span<std::byte> output = engine::output_memory(i);
+    for (size_t k = 0; k < output.size(); ++k) output[k] = kUnwritten ^ static_cast<std::byte>(k);
+  }
+}
+
+// Before each execute: the memory plan may give the inputs' bytes to something else, outputs too.
 void copy_inputs(std::span<const std::byte> sample) {
+  mark_outputs();
   for (uint32_t i = 0; i < engine::input_count(); ++i) {
     const std::span<std::byte> input = engine::input(i);
     std::ranges::copy(sample.first(input.size()), input.begin());
@@ -89,26 +101,37 @@ bool measure(const Bundle& bundle, std::string_view name, uint32_t count, Inject
   return true;
 }
 
-void send_output(uint32_t sample, uint32_t index, std::span<const std::byte> bytes) {
+// The lines' names: `output` with the index of the output, `intermediate` with the instruction's.
+struct Bulk {
+  std::string_view kind;
+  std::string_view end;
+  std::string_view key;
+};
+constexpr Bulk kOutput{"output", "output_end", "index"};
+constexpr Bulk kIntermediate{"intermediate", "intermediate_end", "i"};
+
+void send_bulk(const Bulk& as, uint32_t sample, uint32_t index, std::span<const std::byte> bytes) {
   for (size_t offset = 0; offset < bytes.size(); offset += kOutputLineBytes) {
     const size_t count = std::min(kOutputLineBytes, bytes.size() - offset);
-    Line("output")
+    Line(as.kind)
         .number("sample", sample)
-        .number("index", index)
+        .number(as.key, index)
         .number("offset", offset)
         .base64("data", bytes.subspan(offset, count))
         .send();
   }
-  Line("output_end")
+  Line(as.end)
       .number("sample", sample)
-      .number("index", index)
+      .number(as.key, index)
       .number("bytes", bytes.size())
       .hex32("crc", crc32(bytes))
       .send();
 }
 
 void send_outputs(uint32_t sample) {
-  for (uint32_t i = 0; i < engine::output_count(); ++i) send_output(sample, i, engine::output(i));
+  for (uint32_t i = 0; i < engine::output_count(); ++i) {
+    send_bulk(kOutput, sample, i, engine::output(i));
+  }
 }
 
 bool run_sample(const Bundle& bundle, uint32_t sample) {
@@ -160,6 +183,25 @@ bool time_operators(const Bundle& bundle) {
   return engine::execute(&hook, why) || refuse(why);
 }
 
+// Each sample once more, sending what every instruction wrote before another may overwrite it.
+bool send_intermediates(const Bundle& bundle) {
+  for (uint32_t sample = 0; sample < sample_count(bundle); ++sample) {
+    const engine::Hook hook = {
+        .before = nullptr,
+        .after =
+            [](void* context, uint32_t instruction) {
+              send_bulk(kIntermediate, *static_cast<const uint32_t*>(context), instruction,
+                        engine::result(instruction));
+            },
+        .context = &sample,
+    };
+    copy_inputs(bundle.sample(sample));
+    engine::Refusal why;
+    if (!engine::execute(&hook, why)) return refuse(why);
+  }
+  return true;
+}
+
 }  // namespace
 
 bool run_bundle(const Bundle& bundle) {
@@ -176,7 +218,8 @@ bool run_bundle(const Bundle& bundle) {
     exit(kExitOk);
   }
   if (!send_all_outputs(bundle)) return false;
-  return (header.flags & kFlagOperatorTicks) == 0 || time_operators(bundle);
+  if ((header.flags & kFlagOperatorTicks) != 0 && !time_operators(bundle)) return false;
+  return (header.flags & kFlagIntermediates) == 0 || send_intermediates(bundle);
 }
 
 void send_outputs_again(const Bundle& bundle, uint32_t first, uint32_t last) {

@@ -59,7 +59,7 @@ std::span<const std::byte> bytes_of(const char* text, size_t size) {
 
 Line::Line(std::string_view kind) {
   length = 0;
-  has_output = kind.starts_with("output");
+  has_output = kind.starts_with("output") || kind.starts_with("intermediate");
   add('@');
   add_decimal(sequence);
   add(' ');

@@ -76,6 +76,16 @@ Error Args::match_list(uint32_t i) {
   return Error::kOk;
 }
 
+const Tensor* Args::result() const {
+  const auto is_tensor = [&](uint32_t i) { return kind(i) == ValueKind::kTensor; };
+  if (count_ == 0) return nullptr;
+  uint32_t i = count_ - 1;
+  if (!is_tensor(i)) {
+    while (i > 0 && is_tensor(i - 1)) --i;
+  }
+  return is_tensor(i) ? slot(i).tensor : nullptr;
+}
+
 double Args::number(uint32_t i) const {
   if (kind(i) != ValueKind::kDouble) return slot(i).integer;
   double number = 0.0;

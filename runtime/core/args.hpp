@@ -52,6 +52,9 @@ class Args {
     return count_ > 0 && kind(count_ - 1) == ValueKind::kTensor &&
            slot(count_ - 1).tensor->numel() == 0;
   }
+  // @return the tensor that the instruction writes: its last argument, or the first of the tensors
+  // before a list of several results; nullptr if there is none.
+  const Tensor* result() const;
   bool is_none(uint32_t i) const { return kind(i) == ValueKind::kNone; }
   Tensor& tensor(uint32_t i) const { return *slot(i).tensor; }
   const Tensor* optional_tensor(uint32_t i) const { return is_none(i) ? nullptr : slot(i).tensor; }

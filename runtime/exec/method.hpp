@@ -61,6 +61,13 @@ class Method {
   Tensor& input(uint32_t i) { return *slots_[plan_.inputs()[i]].tensor; }
   uint32_t output_count() const { return static_cast<uint32_t>(plan_.outputs().size()); }
   const Tensor& output(uint32_t i) const { return *slots_[plan_.outputs()[i]].tensor; }
+  Tensor& output(uint32_t i) { return *slots_[plan_.outputs()[i]].tensor; }
+  // What an instruction of the program writes (the first of several), valid until an instruction
+  // that shares its memory; nullptr if it writes no tensor.
+  const Tensor* result(uint32_t i) const {
+    const pte::Instruction instruction = plan_.instruction(i);
+    return Args(values(), instruction.arguments, instruction.argument_count).result();
+  }
 
   // Runs the method once. Inputs may share memory with other tensors of the plan: write all of
   // them before each call.

@@ -104,6 +104,16 @@ def test_operators_take_as_long_as_the_whole(board: Board) -> None:
     assert 0 <= whole - sum(parts) <= 200 * len(parts)
 
 
+def test_every_instruction_sends_what_it_wrote(board: Board) -> None:
+    """Intermediates come whole, one an instruction and sample; the last is the output."""
+    ran = run_on(board, upstream_bundle(board, "linear", samples=2, intermediates=True))
+    ends = [(int(e.fields["sample"]), int(e.fields["i"])) for e in ran.of("intermediate_end")]
+    count = int(ran.one("load")["instructions"])
+
+    assert [(sample, i) for sample in (0, 1) for i in range(count)] == ends
+    assert ran.of("output_end")[0].fields["crc"] == ran.of("intermediate_end")[-1].fields["crc"]
+
+
 def test_instruction_counts_are_exact(board: Board) -> None:
     """Windows around a known number of instructions come back exactly, wraps of the counter included."""
     bundle = edited(upstream_bundle(board, "linear"), inject=COUNT_INSTRUCTIONS)
