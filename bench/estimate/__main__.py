@@ -13,7 +13,7 @@ from rich.table import Table as Grid
 
 from bench.errors import LabError
 from bench.estimate import read_dump_file
-from bench.estimate.anchors import Anchor, CodeClass, all_anchors, band_of
+from bench.estimate.anchors import WIDE, Anchor, CodeClass, all_anchors, band_of
 from bench.estimate.fit import FITTED, Counted, count, fit, values_of, without_linear, write_counts
 from bench.estimate.price import Pricer
 from bench.estimate.table import Table, all_tables, table_of
@@ -127,8 +127,10 @@ def _anchors(console: Console) -> list[str]:
     for name in ("core", *CodeClass):
         bands.add_column(name)
     for core, table in all_tables().items():
-        bands.add_row(core, *(str(band_of(table, code)) for code in CodeClass))
+        found = (band_of(table, code) for code in CodeClass)
+        bands.add_row(core, *(str(one) if one.established else "not established" for one in found))
     console.print(bands)
+    console.print(f"Where no band is established: {WIDE[0]:+.0%} to {WIDE[1]:+.0%}.")
     return []
 
 
