@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from bench import cli_decide, cli_inspect
+from bench import cli_decide, cli_devices, cli_inspect
 from bench.board import all_boards, find_boards
 from bench.errors import Blame, InputError, LabError, UnknownNameError
 
@@ -25,6 +25,7 @@ app = typer.Typer(
     "Benchmarks run with `pytest --board=ID [--model=NAME|FILE] [--scheme=int8|fp32]`.",
 )
 cli_decide.register(app)
+cli_devices.register(app)
 _JSON = typer.Option("--json", help="Print JSON for a machine instead of a table.")
 
 
@@ -35,8 +36,20 @@ def _out(width: int | None = None) -> Console:
 
 
 @app.command()
-def boards(*, as_json: Annotated[bool, _JSON] = False) -> None:
+def boards(
+    *,
+    attached: Annotated[
+        bool, typer.Option("--attached", help="The probes on this bench instead.")
+    ] = False,
+    write: Annotated[
+        bool, typer.Option("--write", help="With --attached: draft bench.toml from them.")
+    ] = False,
+    as_json: Annotated[bool, _JSON] = False,
+) -> None:
     """List the boards that the lab knows."""
+    if attached:
+        cli_devices.attached_boards(write=write, as_json=as_json)
+        return
     known = all_boards().values()
     if as_json:
         typer.echo(json.dumps([board.model_dump() for board in known], indent=1))

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from bench import build, deployment, estimate, faults, foreign, metrics, preflight, process, wire
+from bench.attach import Attach, Mode
+from bench.attach import target_for as choose_target
 from bench.bundle import Bundle, Options, pack
 from bench.cache import PROGRAMS, PROJECT
 from bench.errors import (
@@ -43,13 +45,13 @@ from bench.record import (
     Status,
 )
 from bench.targets import Request, Target
-from bench.targets.host import HostTarget
 from bench.targets.qemu import QemuTarget
+from bench.wire import Transcript
 
 if TYPE_CHECKING:
     from bench.board import Board
     from bench.image import Image
-    from bench.wire import RunLog, Transcript
+    from bench.wire import RunLog
 
 SCHEMES = ("int8", "fp32")
 _EXPORT_DEADLINE_S = 3600.0
@@ -242,9 +244,11 @@ def ensure_images(boards: Sequence[Board], say: Say) -> dict[str, Image | LabErr
     return found
 
 
-def target_for(board: Board) -> Target:
-    """Return the way to reach a board."""
-    return HostTarget() if board.host is not None else QemuTarget()
+def target_for(
+    board: Board, attach: Attach | None = None, say: Say = lambda _text: None
+) -> Target:
+    """Return the way to reach a board; without `attach` what needs no device."""
+    return choose_target(board, attach or Attach(Mode.TWIN), say)
 
 
 # --- one run --------------------------------------------------------------------------------------------------------
@@ -313,7 +317,11 @@ def run_case(attempt: Attempt) -> Outcome:
     deadline_s = _deadline_s(program, plan, samples)
     for retries in itertools.count():
         request = Request(board, attempt.image, bundle, secrets.randbits(64), deadline_s)
-        transcript = attempt.target.run(request)
+        try:
+            transcript = attempt.target.run(request)
+        except LabError as fault:  # a device failed, whatever may mend it having been tried
+            seen = Transcript(fault.received, None, timed_out=False, overflowed=False, seconds=0.0)
+            raise _failed(attempt, seen, fault, retries) from fault
         try:
             log = wire.parse(transcript, _expected(request))
             run = metrics.Run(board, program, attempt.image, log, samples)
@@ -325,7 +333,9 @@ def run_case(attempt: Attempt) -> Outcome:
                 operator_est_cycles=operator_cycles,
             )
             return Outcome(
-                _whole_record(attempt, run, (*metrics.measure_all(run), *estimated), retries),
+                _whole_record(
+                    attempt, run, (*metrics.measure_all(run), *estimated), retries, transcript
+                ),
                 program,
                 transcript,
                 log,
@@ -347,7 +357,7 @@ def _run_deployment(
     attempt: Attempt, request: Request
 ) -> tuple[deployment.Deployment, deployment.DeploymentRun] | None:
     """Link what a product would ship for this program, and run it on the same bundle; None where there is none."""
-    if not attempt.plan.deployment or attempt.case.board.qemu is None:
+    if not attempt.plan.deployment or not isinstance(attempt.target, QemuTarget):
         return None
     operators = frozenset(operator.operator for operator in attempt.program.manifest.operators)
     linked = deployment.build_deployment(attempt.case.board, operators)
@@ -389,7 +399,11 @@ def _estimate(attempt: Attempt, log: RunLog) -> tuple[tuple[Measure, ...], dict[
 
 
 def _whole_record(
-    attempt: Attempt, run: metrics.Run, measures: tuple[Measure, ...], retries: int
+    attempt: Attempt,
+    run: metrics.Run,
+    measures: tuple[Measure, ...],
+    retries: int,
+    transcript: Transcript,
 ) -> Record:
     """Return the record of a run that was parsed and measured."""
     issues = [
@@ -400,6 +414,12 @@ def _whole_record(
     if retries:
         message = f"{retries} run was damaged on the wire and done again"
         issues.append(Issue(code="retried", message=message))
+    if transcript.repaired_lines:
+        message = f"{transcript.repaired_lines} lines were lost on the way and sent again"
+        issues.append(Issue(code="repaired", message=message))
+    if transcript.recovery:
+        message = f"the device failed first; tried: {', '.join(transcript.recovery)}"
+        issues.append(Issue(code="recovered", message=message))
     degraded = retries or any(issue.code in _DEGRADING for issue in issues)
     blank = _blank_record(attempt, run.log.hello.engine, run.log.hello.engine_version)
     images = blank.images
@@ -408,6 +428,7 @@ def _whole_record(
     return blank.model_copy(
         update={
             "images": images,
+            "device": transcript.device or blank.device,
             "status": Status.DEGRADED if degraded else Status.VALID,
             "issues": tuple(issues),
             "retries": retries,
@@ -556,6 +577,7 @@ def attachments(outcome: Outcome) -> dict[str, bytes]:
     }
     return {
         "transcript.txt": outcome.transcript.raw,
+        **({"received.txt": received} if (received := outcome.transcript.received) else {}),
         "program.json": manifest.to_json().encode(),
         **outputs,
         **outcome.files,

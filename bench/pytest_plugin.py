@@ -13,19 +13,25 @@ import pytest
 
 from bench.board import find_boards
 from bench.bundle import Options
+from bench.cache import BUILD
 from bench.errors import Blame, LabError
+from bench.locks import device_lock
 from bench.model import SCHEMES, list_models, resolve_model
+from bench.site import read_site
 from bench.store import RESULTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from bench.board import Board
     from bench.image import Image
     from bench.pipeline import Case, Plan
     from bench.program import Program
     from bench.record import Record
+    from bench.targets import Target
 
 _HIL = Path("tests") / "hil"
+_BUILD_WAIT_S = 3600.0
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -47,6 +53,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
                     help="inferences between the first and the measured ones; default: 1")  # fmt: skip
     group.addoption("--record", nargs="?", const=str(RESULTS), default=str(RESULTS), metavar="DIR",
                     help="where records go; default: results/")  # fmt: skip
+    group.addoption("--attach", default="auto", choices=["auto", "hardware", "twin"],
+                    help="auto: a device of bench.toml if one is attached, else an emulator, and it is said; "
+                         "hardware: a device or an error; twin: never a device; default: auto")  # fmt: skip
+    group.addoption("--device", default="", metavar="NAME", help="the device of bench.toml to use")
+    group.addoption("--pack-dir", action="append", default=[], type=Path, metavar="DIR",
+                    help="where CMSIS-Packs lie (repeatable); nothing is downloaded")  # fmt: skip
     group.addoption("--no-record", action="store_true", help="write no records")
     group.addoption("--deadline", type=float, default=None, metavar="S",
                     help="of one run, in seconds; default: from the amount of work")  # fmt: skip
@@ -62,6 +74,7 @@ class _Session:
     programs: dict[tuple[str, str, str], Program | LabError] = field(default_factory=dict)
     images: dict[str, Image | LabError] = field(default_factory=dict)
     records: list[tuple[Path | None, Record]] = field(default_factory=list)
+    targets: dict[str, Target] = field(default_factory=dict)
     target_seconds: float = 0.0
 
 
@@ -79,6 +92,8 @@ def pytest_configure(config: pytest.Config) -> None:
         for model in config.getoption("model"):
             resolve_model(model)
         samples = config.getoption("samples")
+        if config.getoption("device"):
+            read_site().named(config.getoption("device"))
         if samples is not None and samples < 1:
             raise pytest.UsageError("--samples must be 1 or more")
     except LabError as fault:
@@ -151,13 +166,29 @@ def bench_session(request: pytest.FixtureRequest) -> _Session:
         item.callspec.params["case"] for item in request.session.items if hasattr(item, "callspec")
     ]
     cases = [case for case in session.cases if case in wanted]
-    session.programs = pipeline.ensure_programs(
-        cases, config.getoption("samples"), lambda t: _say(config, t)
-    )
-    session.images = pipeline.ensure_images(
-        [case.board for case in cases], lambda t: _say(config, t)
-    )
+    # Under pytest-xdist each worker comes here: one of them makes what is missing, the others find it.
+    with device_lock([f"build-{BUILD}"], _BUILD_WAIT_S):
+        session.programs = pipeline.ensure_programs(
+            cases, config.getoption("samples"), lambda t: _say(config, t)
+        )
+        session.images = pipeline.ensure_images(
+            [case.board for case in cases], lambda t: _say(config, t)
+        )
     return session
+
+
+def _target(session: _Session, board: Board, config: pytest.Config) -> Target:
+    """Return the way to reach a board, the same for the whole run: a device that fails again is left alone."""
+    from bench import attach, pipeline  # noqa: PLC0415  as above
+
+    if board.id not in session.targets:
+        wanted = attach.Attach(
+            attach.Mode(config.getoption("attach")),
+            config.getoption("device"),
+            tuple(config.getoption("pack_dir")),
+        )
+        session.targets[board.id] = pipeline.target_for(board, wanted, lambda t: _say(config, t))
+    return session.targets[board.id]
 
 
 def _add_properties(node: pytest.Item, record: Record) -> None:
@@ -190,7 +221,7 @@ def record(
             raise program
         if isinstance(image, LabError):
             raise image
-        target = pipeline.target_for(case.board)
+        target = _target(bench_session, case.board, config)
         outcome = pipeline.run_case(pipeline.Attempt(case, program, image, target, _plan(config)))
         bench_session.target_seconds += outcome.transcript.seconds
         path = None

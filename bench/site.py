@@ -54,6 +54,11 @@ class Site(_Strict):
 
     device: list[Device] = []
 
+    @property
+    def bus(self) -> tuple[tuple[str, str], ...]:
+        """(kind, probe's id) of its simulated devices: they share a bus."""
+        return tuple((device.simulated, device.uid) for device in self.device if device.simulated)
+
     def of_board(self, board_id: str) -> tuple[Device, ...]:
         """Return the devices of a board type, in the file's order."""
         return tuple(device for device in self.device if device.board == board_id)
@@ -124,7 +129,17 @@ def _check(site: Site, place: Path) -> None:
             )
 
 
-def draft(devices: list[Device]) -> str:
+def same_id(one: str, other: str) -> bool:
+    """Whether two unique ids are one: letters in either case, decimal numbers with or without leading zeros.
+
+    J-Link ids are decimal; USB has them with leading zeros, pyOCD without.
+    """
+    if one.isdecimal() and other.isdecimal():
+        return int(one) == int(other)
+    return bool(one) and one.lower() == other.lower()
+
+
+def draft(devices: list[Device], *, header: bool = True) -> str:
     """Return the text of a site file that names these devices."""
     blocks = []
     for device in devices:
@@ -139,4 +154,4 @@ def draft(devices: list[Device]) -> str:
             )
             lines.append(f"{key} = {text}")
         blocks.append("\n".join(lines) + "\n")
-    return _HEADER + "\n" + "\n".join(blocks)
+    return (_HEADER + "\n" if header else "") + "\n".join(blocks)

@@ -32,7 +32,7 @@ from bench.targets.simprobe.machines import MACHINES, pyocd_target_name
 from bench.wire import Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from bench.board import Board
     from bench.image import Image
@@ -93,26 +93,29 @@ class DeviceTarget:
 
     Args:
         devices: which may be used.
-        bus: every simulated device of the site file: they share a bus.
+        bus: (kind, id) of every simulated device that shares a bus with them.
         packs: files of CMSIS-Packs.
         boot_s: until a device must have said its first line.
         lock_wait_s: how long to wait for a device that another run holds.
+        ladder: code of a fault -> what is tried, in order.
     """
 
     def __init__(
         self,
         devices: Sequence[Device],
-        bus: Sequence[Device] = (),
+        bus: Sequence[tuple[str, str]] = (),
         *,
         packs: Sequence[Path] = (),
         boot_s: float = _BOOT_S,
         lock_wait_s: float = _LOCK_WAIT_S,
+        ladder: Mapping[str, tuple[str, ...]] = LADDER,
     ) -> None:
         self._devices = {device.uid: device for device in devices}
-        self._bus = tuple((device.simulated, device.uid) for device in bus if device.simulated)
+        self._bus = tuple(bus)
         self._packs = tuple(str(pack) for pack in packs)
         self._boot_s = boot_s
         self._lock_wait_s = lock_wait_s
+        self._ladder = ladder
         self._failed: dict[str, int] = {}
 
     @property
@@ -232,7 +235,7 @@ class DeviceTarget:
                     self._failed[uid] = 0
                     return result, tuple(tried)
                 except LabError as fault:
-                    step = _next_step(fault, tried, device)
+                    step = self._next_step(fault, tried, device)
                     if not step:
                         self._failed[uid] = self._failed.get(uid, 0) + 1
                         fault.where = device.name
@@ -240,6 +243,13 @@ class DeviceTarget:
                         raise
                     _LOG.warning("%s: %s; next: %s", device.name, fault.what, step)
                     tried.append(step)
+
+    def _next_step(self, fault: LabError, tried: list[str], device: Device) -> str:
+        """Return what to try next for this fault, or nothing."""
+        for step in self._ladder.get(fault.code, ()):
+            if step not in tried and (step != POWER_CYCLE or device.power_command):
+                return step
+        return ""
 
     def _usable(self) -> list[str]:
         """Return the devices that have not failed again and again."""
@@ -324,14 +334,6 @@ def _failure(events: dict[str, dict[str, Any]], done: process.Finished, log: str
     )
 
 
-def _next_step(fault: LabError, tried: list[str], device: Device) -> str:
-    """Return what to try next for this fault, or nothing."""
-    for step in LADDER.get(fault.code, ()):
-        if step not in tried and (step != POWER_CYCLE or device.power_command):
-            return step
-    return ""
-
-
 def _cycle_power(device: Device) -> None:
     command = shlex.split(device.power_command)
     done = process.run(command, deadline_s=_POWER_S, tool_hint="power_command in bench.toml")
@@ -372,23 +374,53 @@ def _image_parts(image: Image, folder: Path) -> tuple[tuple[int, str], ...]:
 
 
 @dataclass(frozen=True)
+class FoundProbe:
+    """A probe that is attached; its chip only if it was asked and knows."""
+
+    uid: str
+    description: str
+    target: str
+
+
+@dataclass(frozen=True)
+class FoundPort:
+    """A serial port of a USB device."""
+
+    path: str
+    serial_number: str
+    description: str
+
+
+@dataclass(frozen=True)
 class Attached:
-    """Probes and ports of this machine, as (id or path, description) each."""
+    """What is attached to this machine."""
 
-    probes: tuple[tuple[str, str], ...]
-    ports: tuple[tuple[str, str, str], ...]
+    probes: tuple[FoundProbe, ...]
+    ports: tuple[FoundPort, ...]
 
 
-def attached(bus: Sequence[Device] = ()) -> Attached:
-    """Return what is attached: real probes, or the simulated ones of `bus` if there are any.
+def attached(bus: Sequence[tuple[str, str]] = (), *, identify: bool = False) -> Attached:
+    """Return what is attached.
+
+    Args:
+        bus: (kind, id) of simulated devices; with any, they are seen and real ones are not.
+        identify: ask each probe what it sits beside, which opens it.
 
     Raises:
         LabError: the buses cannot be looked at.
     """
-    order = Order("list", bus=tuple((d.simulated, d.uid) for d in bus if d.simulated))
+    order = Order("identify" if identify else "list", bus=tuple(bus))
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
-        told = _work(order, Path(folder), _LIST_S).events["list"]
+        told = _work(replace(order, folder=folder), Path(folder), _LIST_S).events["list"]
     return Attached(
-        tuple((probe["uid"], probe["description"]) for probe in told["probes"]),
-        tuple((p["path"], p["serial_number"], p["description"]) for p in told["ports"]),
+        tuple(FoundProbe(**probe) for probe in told["probes"]),
+        tuple(FoundPort(**port) for port in told["ports"]),
     )
+
+
+def target_name(board: Board) -> str:
+    """Return pyOCD's name of a board's chip; empty if no probe reaches it."""
+    try:
+        return str(_chip(board)["target"])
+    except FlashTargetError:
+        return ""

@@ -87,7 +87,8 @@ def _parts(order: Order) -> list[tuple[int, bytes]]:
 
 
 def _list(order: Order) -> None:
-    probes = [asdict(probe) for probe in pyocd.find_probes()]
+    found = pyocd.find_probes(identify=order.do == "identify")
+    probes = [asdict(probe) for probe in found]
     tell("list", probes=probes, ports=[asdict(port) for port in _ports(order)])
 
 
@@ -289,7 +290,14 @@ def _die_with_parent() -> None:
         os._exit(1)
 
 
-_WORK = {"run": _run, "flash": _flash, "look": _look, "recover": _recover, "list": _list}
+_WORK = {
+    "run": _run,
+    "flash": _flash,
+    "look": _look,
+    "recover": _recover,
+    "list": _list,
+    "identify": _list,
+}
 
 
 def main() -> None:

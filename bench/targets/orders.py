@@ -17,7 +17,8 @@ class Order:
     """One piece of work with one device.
 
     Attributes:
-        do: `run`, `flash`, `look` (connect and identify), `recover` or `list` (probes and ports, no device).
+        do: `run`, `flash`, `look` (connect and identify), `recover`, `list` (probes and ports, no device) or `identify`
+            (the same, and each probe is asked what it sits beside).
         kind: of a simulated device, empty for a real one.
         bus: (kind, id) of every simulated device that is to be seen; if there are any, no real one is.
         target, cpu, chip_id, packs: of the chip; an id is (address, value, mask).

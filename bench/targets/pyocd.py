@@ -34,7 +34,7 @@ from bench.errors import (
     WrongChipError,
     WrongProbeError,
 )
-from bench.targets.serial_port import same_id
+from bench.site import same_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -75,10 +75,15 @@ Interface.DEFAULT_USB_TIMEOUT_MS = _USB_TIMEOUT_S * 1000
 
 @dataclass(frozen=True)
 class FoundProbe:
-    """A debug probe on this machine's buses."""
+    """A debug probe on this machine's buses.
+
+    Attributes:
+        target: pyOCD's name of the chip that it sits beside, if it was asked and knows.
+    """
 
     uid: str
     description: str
+    target: str = ""
 
 
 @dataclass(frozen=True)
@@ -125,16 +130,31 @@ def simulate(devices: Sequence[SimulatedDevice]) -> None:
     pyocd_targets.install()
 
 
-def find_probes() -> tuple[FoundProbe, ...]:
-    """Return the probes that are attached; none is no error."""
+def find_probes(*, identify: bool = False) -> tuple[FoundProbe, ...]:
+    """Return the probes that are attached; none is no error.
+
+    Args:
+        identify: ask each what it sits beside, which opens it: not while another program may use it.
+    """
     try:
         probes = ConnectHelper.get_all_connected_probes(blocking=False)
     except (exceptions.Error, DAPAccessIntf.Error, usb.core.USBError) as error:
         raise ProbeProtocolError(f"the probes cannot be listed: {error}") from error
     return tuple(
-        FoundProbe(str(probe.unique_id), str(probe.description).replace("\n", " "))
+        FoundProbe(
+            str(probe.unique_id),
+            str(probe.description).replace("\n", " "),
+            _beside(probe) if identify else "",
+        )
         for probe in probes
     )
+
+
+def _beside(probe: Any) -> str:
+    with suppress(Exception):  # a probe in use, or one that does not know: both are no news
+        info = probe.associated_board_info
+        return str(info.target or "").lower() if info is not None else ""
+    return ""
 
 
 def _choose(uid: str) -> Any:

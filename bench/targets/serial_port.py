@@ -12,6 +12,7 @@ import serial
 from serial.tools import list_ports
 
 from bench.errors import SerialGoneError, SerialMissingError, SerialTakenError
+from bench.site import same_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,16 +44,6 @@ def find_ports() -> tuple[FoundPort, ...]:
         if port.vid is not None
     ]
     return tuple(sorted(found, key=lambda port: port.path))
-
-
-def same_id(one: str, other: str) -> bool:
-    """Whether two unique ids are one: letters in either case, decimal numbers with or without leading zeros.
-
-    J-Link ids are decimal; USB has them with leading zeros, pyOCD without.
-    """
-    if one.isdecimal() and other.isdecimal():
-        return int(one) == int(other)
-    return bool(one) and one.lower() == other.lower()
 
 
 def port_of(uid: str, ports: Sequence[FoundPort], vcom: int = 0) -> FoundPort:

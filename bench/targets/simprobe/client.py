@@ -129,7 +129,7 @@ class Bench:
         return json.loads(self._stream.readline())
 
     def do(self, what: str) -> object:
-        """Plug, unplug, power_off, power_on, lock, mend, or ask for the status."""
+        """Plug, unplug, power_off, power_on, power_cycle, lock, mend, end, or ask for the status."""
         return self._order(do=what)
 
     def status(self) -> dict[str, int]:
@@ -151,3 +151,14 @@ class Bench:
     def write(self, address: int, data: bytes) -> None:
         """Write memory past everything, Flash included."""
         self._order(write=[address, data.hex()])
+
+
+def main() -> None:
+    """Run as `python -m bench.targets.simprobe.client KIND UID ORDER`: a power command for a site file, for one."""
+    kind, uid, order = sys.argv[1:]
+    with Bench(SimulatedDevice(kind, uid)) as bench:
+        print(bench.do(order))  # noqa: T201  the command's answer
+
+
+if __name__ == "__main__":
+    main()

@@ -32,10 +32,11 @@ class ProbeFirmware:
     Args:
         uid: the serial number that the probe tells.
         name: of the board that it sits on.
+        target: pyOCD's name of the chip.
         port: the debug port at its other end.
     """
 
-    def __init__(self, uid: str, name: str, port: DebugPort) -> None:
+    def __init__(self, uid: str, name: str, target: str, port: DebugPort) -> None:
         self._port = port
         self._wait_retries = 100
         self._strings = {
@@ -43,6 +44,8 @@ class ProbeFirmware:
             2: "Simulated CMSIS-DAP",
             3: uid,
             4: "2.1.1",
+            5: "cortex-m-bench",
+            6: target,
             7: "cortex-m-bench",
             8: name,
             9: "1",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import select
+import shutil
 import socket
 import subprocess
 import time
@@ -323,6 +324,7 @@ class _Standstill:
 
 
 def _listen(path: Path) -> socket.socket:
+    path.unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(str(path))
     listener.listen(1)
@@ -332,12 +334,14 @@ def _listen(path: Path) -> socket.socket:
 
 def _start(machine: Machine, folder: Path) -> subprocess.Popen[bytes]:
     command = [
-        _QEMU,
+        *("setpriv", "--pdeathsig", "KILL", _QEMU),  # it must not outlive this process
         *("-M", machine.name, "-display", "none", "-monitor", "none", "-S"),
         *("-icount", f"shift={machine.icount_shift},sleep=off"),
         *("-chardev", f"socket,id=gdb0,path={folder / 'gdb'}", "-gdb", "chardev:gdb0"),
         *("-chardev", f"socket,id=uart0,path={folder / 'uart'}", "-serial", "chardev:uart0"),
     ]
+    if shutil.which(_QEMU) is None:
+        raise ToolMissingError(f"{_QEMU} is not installed", hint="apt-get install qemu-system-arm")
     try:
         with (folder / "emulator.log").open("wb") as log:
             return subprocess.Popen(
@@ -345,5 +349,5 @@ def _start(machine: Machine, folder: Path) -> subprocess.Popen[bytes]:
             )
     except FileNotFoundError as error:
         raise ToolMissingError(
-            f"{_QEMU} is not installed", hint="apt-get install qemu-system-arm"
+            "setpriv is not installed", hint="apt-get install util-linux"
         ) from error

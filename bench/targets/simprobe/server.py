@@ -2,12 +2,13 @@
 
 A client says in one line what it is. `look` asks whether the device is plugged in; `claim` opens the probe's interface
 for packets, each after its length (32 bits, little-endian); `control` sends JSON lines: {"set": {fault: value}},
-{"do": "plug" | "unplug" | "power_off" | "power_on" | "lock"}, {"read": [address, bytes]}, and gets one each back.
+{"do": "plug" | "unplug" | "power_off" | "power_on" | ...}, {"read": [address, bytes]}, and gets one each back.
 The process ends when nobody has been connected for a while.
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
 import signal
 import socket
@@ -22,7 +23,7 @@ from typing import Any, BinaryIO, cast
 from bench.targets.simprobe.cmsis_dap import ProbeFirmware
 from bench.targets.simprobe.debug_port import BusError, DebugPort
 from bench.targets.simprobe.faults import Faults
-from bench.targets.simprobe.machines import MACHINES
+from bench.targets.simprobe.machines import MACHINES, pyocd_target_name
 from bench.targets.simprobe.qemu_chip import QemuChip
 from bench.targets.simprobe.serial_cable import SerialCable
 
@@ -46,13 +47,15 @@ class Device:
         else:
             self.chip = QemuChip(MACHINES[kind], folder, self.faults)
         self.port = DebugPort(self.chip, self.faults)
-        self.firmware = ProbeFirmware(uid, kind, self.port)
+        target = pyocd_target_name(kind) if kind in MACHINES else kind
+        self.firmware = ProbeFirmware(uid, kind, target, self.port)
         self.cable = SerialCable(self.chip.uart, folder / "tty", self.faults)
         self.chip.on_reset = self.cable.note_reset
         self.lock = threading.RLock()
         self.plugged = True
         self.claimed_by: socket.socket | None = None
         self.connections = 0
+        self.ended = False
         self.last_seen = time.monotonic()
 
     # --- clients ---
@@ -148,6 +151,11 @@ class Device:
             if not self.chip.powered:
                 self.port.power_up()
                 self.chip.power_on()
+        elif what == "end":
+            self.ended = True
+        elif what == "power_cycle":
+            self._do("power_off")
+            self._do("power_on")
         elif what == "lock":
             self.chip.locked = True
         elif what == "mend":
@@ -182,7 +190,16 @@ def _tell(stream: BinaryIO, text: str) -> None:
 
 
 def serve(kind: str, uid: str, folder: Path, idle_s: float) -> None:
-    """Be the device until nobody has been connected for `idle_s`."""
+    """Be the device until nobody has been connected for `idle_s`; do nothing if another process is it already."""
+    with (folder / "server.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return
+        _serve(kind, uid, folder, idle_s)
+
+
+def _serve(kind: str, uid: str, folder: Path, idle_s: float) -> None:
     device = Device(kind, uid, folder)
     listener = socket.socket(socket.AF_UNIX)
     temporary = folder / f"{SOCKET}.new"
@@ -192,7 +209,9 @@ def serve(kind: str, uid: str, folder: Path, idle_s: float) -> None:
     listener.settimeout(_POLL_S)
     temporary.replace(folder / SOCKET)  # there only when it can be connected to
     try:
-        while device.connections or time.monotonic() < device.last_seen + idle_s:
+        while not device.ended and (
+            device.connections or time.monotonic() < device.last_seen + idle_s
+        ):
             try:
                 client, _ = listener.accept()
             except TimeoutError:

@@ -1,0 +1,108 @@
+"""Which way a board is reached: a device on this bench, or what stands in for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from bench.errors import InputError, ProbeMissingError
+from bench.packs import find_pack
+from bench.site import read_site, same_id, site_path
+from bench.targets.device import DeviceTarget, attached
+from bench.targets.host import HostTarget
+from bench.targets.qemu import QemuTarget
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from bench.board import Board
+    from bench.site import Device
+    from bench.targets import Target
+
+
+class Mode(StrEnum):
+    """What `--attach` says."""
+
+    AUTO = "auto"  # a device if one is attached, else what stands in for it, and it is said
+    HARDWARE = "hardware"  # a device, or an error within seconds
+    TWIN = "twin"  # never look for a device
+
+
+@dataclass(frozen=True)
+class Attach:
+    """What the user wants to be used.
+
+    Attributes:
+        device: one device by name; empty for any of the board's.
+        pack_dirs: where CMSIS-Packs may lie.
+    """
+
+    mode: Mode = Mode.AUTO
+    device: str = ""
+    pack_dirs: tuple[Path, ...] = ()
+
+
+def target_for(board: Board, attach: Attach, say: Callable[[str], None]) -> Target:
+    """Return the way to reach a board.
+
+    Raises:
+        InputError: the named device is another board.
+        ProbeMissingError: a device is wanted and none is attached, or there is nothing to stand in for it.
+        PackMissingError: the chip needs a CMSIS-Pack that is not here.
+    """
+    if attach.mode is Mode.TWIN:
+        return _stand_in(board, f"--attach={Mode.TWIN.value}")
+    devices = _devices(board, attach)
+    if not devices:
+        missing = f"{site_path().name} names no device that is a {board.id}"
+        if attach.mode is Mode.HARDWARE:
+            raise ProbeMissingError(
+                missing,
+                where=board.id,
+                hint="`bench boards --attached --write` drafts the file from what is attached",
+            )
+        return _stand_in(board, missing)
+    bus = read_site().bus if any(device.simulated for device in devices) else ()
+    present = {probe.uid for probe in attached(bus).probes}
+    usable = [device for device in devices if any(same_id(device.uid, uid) for uid in present)]
+    if usable:
+        pack = board.pyocd.pack if board.pyocd is not None else ""
+        packs = (find_pack(pack, attach.pack_dirs),) if pack else ()
+        return DeviceTarget(usable, bus, packs=packs)
+    names = ", ".join(f"{device.name} ({device.uid})" for device in devices)
+    if attach.mode is Mode.HARDWARE or attach.device:
+        raise ProbeMissingError(
+            f"no probe of {board.id} is attached; looked for {names}; attached: "
+            f"{', '.join(sorted(present)) or 'none'}",
+            where=board.id,
+            hint="`bench doctor` lists what is attached; --attach=auto lets an emulator stand in",
+        )
+    target = _stand_in(board, f"none of {names} is attached")
+    say(f"NOT MEASURED ON HARDWARE: none of {names} is attached; {board.id} is emulated instead")
+    return target
+
+
+def _devices(board: Board, attach: Attach) -> Sequence[Device]:
+    if not attach.device:
+        return read_site().of_board(board.id)
+    device = read_site().named(attach.device)
+    if device.board != board.id:
+        raise InputError(
+            f"the device {device.name} is a {device.board}, not a {board.id}",
+            hint=f"--board={device.board}",
+        )
+    return (device,)
+
+
+def _stand_in(board: Board, why: str) -> Target:
+    if board.host is not None:
+        return HostTarget()
+    if board.qemu is not None:
+        return QemuTarget()
+    raise ProbeMissingError(
+        f"{board.id} runs on a device alone, and there is none: {why}",
+        where=board.id,
+        hint="attach one (docs/boards_on_a_bench.md), or take a board of `bench boards` that QEMU runs",
+    )
