@@ -12,6 +12,7 @@ from executorch.exir.dialects._ops import ops as exir_ops
 from torch.export.graph_signature import InputKind, OutputKind
 
 from bench.export.calibration import layer_of
+from bench.export.softmax_integers import softmax_integers
 from bench.model import first_line
 from bench.program import Finding, Oracle, TensorInfo
 
@@ -26,6 +27,13 @@ AVG_POOL_CORRECTION = (
     "cortex_m::quantized_avg_pool2d: CMSIS-NN's integers (sum and half of the count, divided by the count, truncated), "
     "which is what devices compute; ExecuTorch's Python operator computes in float"
 )
+SOFTMAX_CORRECTION = (
+    "cortex_m::softmax: CMSIS-NN's integers (exponentials and reciprocal in Q31), which is what devices compute; "
+    "ExecuTorch's Python operator computes in float"
+)
+_AVG_POOL = exir_ops.edge.cortex_m.quantized_avg_pool2d.default
+_SOFTMAX = exir_ops.edge.cortex_m.softmax.default
+CORRECTIONS = {_AVG_POOL: AVG_POOL_CORRECTION, _SOFTMAX: SOFTMAX_CORRECTION}
 
 
 @dataclass(frozen=True)
@@ -89,10 +97,14 @@ class CorrectedInterpreter(torch.fx.Interpreter):
     def run_node(self, n: torch.fx.Node) -> Any:
         """Run one node."""
         try:
-            if n.target == exir_ops.edge.cortex_m.quantized_avg_pool2d.default:
+            if n.target == _AVG_POOL:
                 args, _ = self.fetch_args_kwargs_from_env(n)
                 values, kernel, stride, padding, ceil_mode = args[:5]
                 return avg_pool2d_integers(values, kernel, stride, padding, ceil_mode)
+            if n.target == _SOFTMAX:
+                args, _ = self.fetch_args_kwargs_from_env(n)
+                values, dim, _, _, multiplier, shift, diff_min = args
+                return softmax_integers(values, dim, multiplier, shift, diff_min)
             return super().run_node(n)
         except NoReferenceError:
             raise
@@ -109,7 +121,8 @@ def host_reference(
     lowered: ExportedProgram, samples: Sequence[Inputs], outputs: Sequence[TensorInfo]
 ) -> HostReference:
     """Run the lowered graph on every sample; a graph that cannot be run is a finding, not a fault."""
-    corrections = (AVG_POOL_CORRECTION,) if _uses_avg_pool(lowered) else ()
+    targets = {node.target for node in lowered.graph.nodes}
+    corrections = tuple(text for target, text in CORRECTIONS.items() if target in targets)
     version = importlib.metadata.version("executorch")
     oracle = Oracle(f"executorch-{version}-python-operators", corrections)
     if any(s.kind == OutputKind.BUFFER_MUTATION for s in lowered.graph_signature.output_specs):
@@ -176,11 +189,6 @@ def graph_constants(lowered: ExportedProgram) -> list[torch.Tensor]:
             lowered.constants[name] if name in lowered.constants else lowered.state_dict[name]
         )
     return [t.detach() for t in tensors]
-
-
-def _uses_avg_pool(lowered: ExportedProgram) -> bool:
-    target = exir_ops.edge.cortex_m.quantized_avg_pool2d.default
-    return any(node.target == target for node in lowered.graph.nodes)
 
 
 def _no_reference(oracle: Oracle, node: str, reason: str) -> HostReference:

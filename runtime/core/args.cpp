@@ -20,7 +20,8 @@ Error Args::match(const char* signature) {
 
 Error Args::match_one(char letter, uint32_t i) {
   const ValueKind kind = this->kind(i);
-  const bool optional = letter == 'n' || letter == 'm' || letter == 'j' || letter == 'u';
+  const bool optional = letter == 'n' || letter == 'm' || letter == 'j' || letter == 'u' ||
+                        letter == 'v' || letter == 'D';
   if (optional && kind == ValueKind::kNone) return Error::kOk;
   bool fits = false;
   switch (letter) {
@@ -36,6 +37,10 @@ Error Args::match_one(char letter, uint32_t i) {
       if (kind == ValueKind::kWideInt) return refuse(i, Error::kArgumentValue);
       fits = kind == ValueKind::kInt;
       break;
+    case 'w':
+    case 'v':
+      fits = kind == ValueKind::kInt || kind == ValueKind::kWideInt;
+      break;
     case 'b':
       fits = kind == ValueKind::kBool;
       break;
@@ -49,6 +54,13 @@ Error Args::match_one(char letter, uint32_t i) {
     case 'l':
     case 'm':
       if (kind == ValueKind::kIntList) return match_list(i);
+      break;
+    case 'T':
+    case 'O':
+      if (kind == ValueKind::kTensorList) return match_tensors(i, letter == 'O');
+      break;
+    case 'D':
+      fits = kind == ValueKind::kDoubleList;
       break;
     case '=':
       fits = i > 0 && indices_[i] == indices_[i - 1];
@@ -72,6 +84,22 @@ Error Args::match_list(uint32_t i) {
     const ValueKind kind = values_.kinds[item];
     if (kind == ValueKind::kWideInt) return refuse(i, Error::kArgumentValue);
     if (kind != ValueKind::kInt) return refuse(i, Error::kArgumentKind);
+  }
+  return Error::kOk;
+}
+
+Error Args::match_tensors(uint32_t i, bool written) {
+  const TensorIndices list = slot(i).tensors;
+  const uint32_t count = list.count();
+  for (uint32_t k = 0; k < count; ++k) {
+    const int32_t item = list.item(k);
+    if (item < 0 || static_cast<uint32_t>(item) >= values_.count) {
+      return refuse(i, Error::kIndexOutOfRange);
+    }
+    if (values_.kinds[item] != ValueKind::kTensor) return refuse(i, Error::kArgumentKind);
+    if (written && values_.slots[item].tensor->is_constant()) {
+      return refuse(i, Error::kArgumentKind);
+    }
   }
   return Error::kOk;
 }

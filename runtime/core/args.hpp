@@ -20,6 +20,18 @@ class IntList {
   const ValueSlot* slots_;
 };
 
+// A checked list of tensors.
+class TensorList {
+ public:
+  TensorList(TensorIndices indices, const ValueSlot* slots) : indices_(indices), slots_(slots) {}
+  uint32_t count() const { return indices_.count(); }
+  Tensor& operator[](uint32_t i) const { return *slots_[indices_.item(i)].tensor; }
+
+ private:
+  TensorIndices indices_;
+  const ValueSlot* slots_;
+};
+
 // Owns nothing; valid during the call of `prepare` or `run`. The accessors trust that `match`
 // accepted the arguments: prepare calls it first, run relies on it.
 class Args {
@@ -32,6 +44,8 @@ class Args {
   //   t tensor      n tensor or None    o tensor to write
   //   i integer     b bool              d double   s number (double, integer or bool)
   //   l integers    m integers or None  j integer or None  u number or None
+  //   w integer of any size, taken as the nearest of 32 bits    v the same or None
+  //   T tensors     O tensors to write  D doubles or None
   //   = the same value as the argument before it (an out variant returns its out argument)
   //   _ anything
   // @return argument-count, argument-kind; argument-value for an integer of more than 32 bits.
@@ -47,6 +61,9 @@ class Args {
   int32_t refused_value() const { return refused_ < 0 ? -1 : indices_[refused_]; }
 
   uint32_t count() const { return count_; }
+  bool is_tensor(uint32_t i) const { return kind(i) == ValueKind::kTensor; }
+  bool is_bool(uint32_t i) const { return kind(i) == ValueKind::kBool; }
+  bool is_double(uint32_t i) const { return kind(i) == ValueKind::kDouble; }
   // Whether the last argument is a tensor without elements: it is the one to write.
   bool writes_nothing() const {
     return count_ > 0 && kind(count_ - 1) == ValueKind::kTensor &&
@@ -62,12 +79,15 @@ class Args {
   bool boolean(uint32_t i) const { return slot(i).integer != 0; }
   double number(uint32_t i) const;
   IntList list(uint32_t i) const { return {slot(i).list, values_.slots}; }
+  TensorList tensors(uint32_t i) const { return {slot(i).tensors, values_.slots}; }
+  DoubleItems doubles(uint32_t i) const { return slot(i).doubles; }
 
  private:
   ValueKind kind(uint32_t i) const { return values_.kinds[indices_[i]]; }
   const ValueSlot& slot(uint32_t i) const { return values_.slots[indices_[i]]; }
   Error match_one(char letter, uint32_t i);
   Error match_list(uint32_t i);
+  Error match_tensors(uint32_t i, bool written);
 
   ValueTable values_;
   const int32_t* indices_;

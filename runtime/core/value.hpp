@@ -13,11 +13,13 @@ enum class ValueKind : uint8_t {
   kUnused,  // no instruction needs it: it was never looked at
   kNone,
   kInt,
-  kWideInt,  // an integer of more than 32 bits; no kernel takes one
+  kWideInt,  // an integer of more than 32 bits; the slot has the nearest one of 32
   kBool,
   kDouble,
   kTensor,
   kIntList,
+  kTensorList,
+  kDoubleList,
   kOther,  // a kind that no kernel takes
 };
 
@@ -38,12 +40,47 @@ struct BoxedList {
   }
 };
 
+// A list of tensors (some may be None) as the program has it: a count, then 32-bit indices of
+// values.
+struct TensorIndices {
+  const std::byte* count_then_items;
+
+  uint32_t count() const {
+    uint32_t count = 0;
+    std::memcpy(&count, count_then_items, sizeof count);
+    return count;
+  }
+  int32_t item(uint32_t i) const {
+    int32_t item = 0;
+    std::memcpy(&item, count_then_items + sizeof(uint32_t) + i * sizeof item, sizeof item);
+    return item;
+  }
+};
+
+// A list of doubles in place.
+struct DoubleItems {
+  const std::byte* count_then_items;
+
+  uint32_t count() const {
+    uint32_t count = 0;
+    std::memcpy(&count, count_then_items, sizeof count);
+    return count;
+  }
+  double operator[](uint32_t i) const {
+    double item = 0.0;
+    std::memcpy(&item, count_then_items + sizeof(uint32_t) + i * sizeof item, sizeof item);
+    return item;
+  }
+};
+
 // What a value holds; which member is valid is said by its ValueKind.
 union ValueSlot {
-  int32_t integer;     // kInt, kBool
-  const double* real;  // kDouble, in place
-  Tensor* tensor;      // kTensor
-  BoxedList list;      // kIntList
+  int32_t integer;        // kInt, kBool, kWideInt
+  const double* real;     // kDouble, in place
+  Tensor* tensor;         // kTensor
+  BoxedList list;         // kIntList
+  TensorIndices tensors;  // kTensorList
+  DoubleItems doubles;    // kDoubleList
 };
 
 // Parallel arrays, 5 bytes a value on a 32-bit core.

@@ -27,16 +27,30 @@ uint32_t clamp_to_u32(uint64_t bytes) {
   return static_cast<uint32_t>(bytes < kMax ? bytes : kMax);
 }
 
-// Calls `use(index)` for each value that an instruction names, and for inputs and outputs.
+const flatbuffers::Vector<int32_t>* tensor_indices(const fb::EValue& value) {
+  if (const auto* list = value.val_as_TensorList()) return list->items();
+  if (const auto* list = value.val_as_OptionalTensorList()) return list->items();
+  return nullptr;
+}
+
+// Calls `use(index)` for each value that an instruction names, itself or in a list of tensors, and
+// for inputs and outputs. Indices in lists that lead nowhere are left out: Args::match finds them.
 template <typename Use>
 void for_each_used(const pte::Plan& plan, Use use) {
+  const auto& values = *plan.table()->values();
   for (const int32_t value : plan.inputs()) use(static_cast<uint32_t>(value));
   for (const int32_t value : plan.outputs()) use(static_cast<uint32_t>(value));
   const uint32_t count = plan.instruction_count();
   for (uint32_t i = 0; i < count; ++i) {
     const pte::Instruction instruction = plan.instruction(i);
     for (uint32_t k = 0; k < instruction.argument_count; ++k) {
-      use(static_cast<uint32_t>(instruction.arguments[k]));
+      const auto argument = static_cast<uint32_t>(instruction.arguments[k]);
+      use(argument);
+      const auto* items = tensor_indices(*values.Get(argument));
+      for (uint32_t n = 0; items != nullptr && n < items->size(); ++n) {
+        const auto item = static_cast<uint32_t>(items->Get(n));
+        if (item < values.size()) use(item);
+      }
     }
   }
 }
@@ -172,7 +186,9 @@ Error Method::Loader::read_value(const fb::EValue& value, uint32_t i) {
       break;
     case fb::KernelTypes::Int: {
       const int64_t wide = value.val_as_Int()->int_val();
-      slot.integer = static_cast<int32_t>(wide);
+      constexpr int64_t kMin = std::numeric_limits<int32_t>::min();
+      constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
+      slot.integer = static_cast<int32_t>(wide < kMin ? kMin : (wide > kMax ? kMax : wide));
       kind = slot.integer == wide ? ValueKind::kInt : ValueKind::kWideInt;
       break;
     }
@@ -192,6 +208,19 @@ Error Method::Loader::read_value(const fb::EValue& value, uint32_t i) {
       const auto* items = value.val_as_IntList()->items();
       slot.list = {items == nullptr ? kEmptyList : reinterpret_cast<const std::byte*>(items)};
       kind = ValueKind::kIntList;
+      break;
+    }
+    case fb::KernelTypes::TensorList:
+    case fb::KernelTypes::OptionalTensorList: {
+      const auto* items = tensor_indices(value);
+      slot.tensors = {items == nullptr ? kEmptyList : reinterpret_cast<const std::byte*>(items)};
+      kind = ValueKind::kTensorList;
+      break;
+    }
+    case fb::KernelTypes::DoubleList: {
+      const auto* items = value.val_as_DoubleList()->items();
+      slot.doubles = {items == nullptr ? kEmptyList : reinterpret_cast<const std::byte*>(items)};
+      kind = ValueKind::kDoubleList;
       break;
     }
     case fb::KernelTypes::Tensor:

@@ -9,7 +9,14 @@ import pytest
 from bench.pipeline import Outcome
 from tests.device.conftest import EMULATED, vector
 
-MODELS = ("linear", "autoencoder", "ds_cnn", "resnet8", "mobilenet_v1_025")
+MODELS = (
+    "linear",
+    "autoencoder",
+    "ds_cnn",
+    "resnet8",
+    "mobilenet_v1_025",
+    "transformer_block",
+)
 
 
 @pytest.mark.qemu

@@ -15,6 +15,7 @@ from executorch.exir import schema
 from executorch.exir._serialize import _deserialize_pte_binary
 
 from bench.export.oracle import avg_pool2d_integers
+from bench.export.softmax_integers import softmax_integers
 
 TORCH_DTYPES = {
     schema.ScalarType.BYTE: torch.uint8,
@@ -32,7 +33,7 @@ class PteReference:
 
     Args:
         pte: the program's bytes.
-        corrected: whether average pooling is CMSIS-NN's (as on devices) or the Python operator's.
+        corrected: whether average pooling and softmax are CMSIS-NN's (as on devices) or the Python operators'.
     """
 
     def __init__(self, pte: bytes, *, corrected: bool = True) -> None:
@@ -70,6 +71,8 @@ class PteReference:
     def _compute(self, name: str, packet: Any, given: list[Any], arguments: Any) -> tuple[Any, ...]:
         if name == "cortex_m::quantized_avg_pool2d.out" and self.corrected:
             return (avg_pool2d_integers(*given[:5]),)
+        if name == "cortex_m::softmax.out" and self.corrected:
+            return (softmax_integers(*given[:2], *given[4:7]),)
         if name.startswith("dim_order_ops::"):
             return (given[0],)
         if name == "aten::as_strided_copy.out":

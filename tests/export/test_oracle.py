@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from executorch.backends.cortex_m.passes.aten_to_cortex_m_pass import _compute_softmax_params
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench.export.oracle import AVG_POOL_CORRECTION, avg_pool2d_integers
+from bench.export.oracle import AVG_POOL_CORRECTION, SOFTMAX_CORRECTION, avg_pool2d_integers
 from bench.export.programs import ProgramFiles
+from bench.export.softmax_integers import softmax_integers
 from tests.export.pte_reference import PteReference
 
 VECTORS = ("autoencoder", "ds_cnn", "linear", "mobilenet_v1_025", "resnet8", "transformer_block")
@@ -105,3 +108,26 @@ def test_average_pool_follows_cmsis_nn(data: st.DataObject) -> None:
                 total += count // 2 if total > 0 else -(count // 2)
                 expected = abs(total) // count * (1 if total > 0 else -1)
                 assert expected == int(actual[0, channel, i, j])
+
+
+def test_softmax_correction_is_named(export_one: Callable[..., ProgramFiles]) -> None:
+    """A program with an int8 softmax says that its oracle computes it in integers."""
+    made = export_one(torch.nn.Softmax(-1), torch.randn(4, 8))
+
+    assert made.manifest.oracle.corrections == (SOFTMAX_CORRECTION,)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.integers(-128, 127), min_size=1, max_size=40),
+    st.floats(-9.0, 1.0, allow_nan=False),
+)
+def test_integer_softmax_is_near_the_exact_one(row: list[int], log_scale: float) -> None:
+    """The integers give the exact probabilities within a step and a half; upstream's vectors agree with both forms."""
+    scale = math.exp(log_scale)
+    values = torch.tensor([row], dtype=torch.int8)
+
+    actual = softmax_integers(values, 1, *_compute_softmax_params(scale))
+
+    exact = (torch.softmax(values.double() * scale, 1) * 256 - 128).clamp(max=127)
+    assert float((exact - actual).abs().max()) < 1.5

@@ -6,6 +6,8 @@
 //             list: u32 count, i64 each       same: -         (the value of the argument before)
 //             tensor: u8 type, u8 rank, u8 constant, i32 size each, u8 dim order each, data
 //             out: as tensor without data
+//             tensors: u32 count, each an argument of kind tensor or out
+//             doubles: u32 count, f64 each
 // response  name of the error, i32 argument at fault, and for `ok` the data of each out tensor
 //
 // Names are u32 length and bytes; integers are the host's. Each tensor is a heap block of its exact
@@ -24,7 +26,18 @@
 
 namespace {
 
-enum class Kind : uint8_t { kNone, kInt, kBool, kDouble, kList, kTensor, kOut, kSame };
+enum class Kind : uint8_t {
+  kNone,
+  kInt,
+  kBool,
+  kDouble,
+  kList,
+  kTensor,
+  kOut,
+  kSame,
+  kTensors,
+  kDoubles,
+};
 
 template <typename T>
 T read_one() {
@@ -68,7 +81,9 @@ struct Call {
 
   int32_t add_int(int64_t value) {
     rt::ValueSlot slot = {};
-    slot.integer = static_cast<int32_t>(value);
+    constexpr int64_t kMin = INT32_MIN;
+    constexpr int64_t kMax = INT32_MAX;
+    slot.integer = static_cast<int32_t>(value < kMin ? kMin : (value > kMax ? kMax : value));
     return add(slot.integer == value ? rt::ValueKind::kInt : rt::ValueKind::kWideInt, slot);
   }
 
@@ -84,6 +99,30 @@ struct Call {
     rt::ValueSlot slot = {};
     slot.list = {list.data()};
     return add(rt::ValueKind::kIntList, slot);
+  }
+
+  int32_t add_tensors() {
+    const auto count = read_one<uint32_t>();
+    std::vector<std::byte>& list = lists.emplace_back(4 + 4 * count);
+    std::memcpy(list.data(), &count, 4);
+    for (uint32_t i = 0; i < count; ++i) {
+      const int32_t index = add_argument();
+      std::memcpy(list.data() + 4 + 4 * i, &index, 4);
+    }
+    rt::ValueSlot slot = {};
+    slot.tensors = {list.data()};
+    return add(rt::ValueKind::kTensorList, slot);
+  }
+
+  int32_t add_doubles() {
+    const auto count = read_one<uint32_t>();
+    std::vector<std::byte>& list = lists.emplace_back(4);
+    std::memcpy(list.data(), &count, 4);
+    const auto items = read_many<std::byte>(sizeof(double) * count);
+    list.insert(list.end(), items.begin(), items.end());
+    rt::ValueSlot slot = {};
+    slot.doubles = {list.data()};
+    return add(rt::ValueKind::kDoubleList, slot);
   }
 
   int32_t add_tensor(bool out) {
@@ -133,6 +172,10 @@ struct Call {
         return add_tensor(true);
       case Kind::kSame:
         return indices.back();
+      case Kind::kTensors:
+        return add_tensors();
+      case Kind::kDoubles:
+        return add_doubles();
     }
     std::abort();
   }

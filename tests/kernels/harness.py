@@ -23,7 +23,7 @@ SCALAR_TYPES = {
     torch.float32: 6,
     torch.bool: 11,
 }
-NONE, INT, BOOL, DOUBLE, LIST, TENSOR, OUT, SAME = range(8)
+NONE, INT, BOOL, DOUBLE, LIST, TENSOR, OUT, SAME, TENSORS, DOUBLES = range(10)
 
 
 class KernelRefusedError(Exception):
@@ -54,6 +54,20 @@ class Planned:
     tensor: torch.Tensor
 
 
+@dataclass(frozen=True)
+class Tensors:
+    """A list of tensors, `Planned` or `Out`."""
+
+    items: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Doubles:
+    """A list of floating-point numbers."""
+
+    items: tuple[float, ...]
+
+
 class Same:
     """The value of the argument before: an out variant returns its out argument."""
 
@@ -66,9 +80,7 @@ def memory_bytes(tensor: torch.Tensor) -> bytes:
 def from_memory(data: bytes, like: torch.Tensor) -> torch.Tensor:
     """Return a tensor of the same shape and layout from its bytes."""
     order = list(like.dim_order())
-    dtype = {torch.float32: np.float32, torch.int64: np.int64}.get(like.dtype, np.int8)
-    if like.dtype == torch.int32:
-        dtype = np.int32
+    dtype = torch.empty(0, dtype=like.dtype).numpy().dtype
     array = np.frombuffer(data, dtype).reshape([like.shape[d] for d in order])
     return torch.from_numpy(array.copy()).permute([order.index(d) for d in range(like.dim())])
 
@@ -115,7 +127,8 @@ class Harness:
         (refused,) = struct.unpack("i", self._read(4))
         if code != "ok":
             raise KernelRefusedError(code, refused)
-        likes = [argument.like for argument in arguments if isinstance(argument, Out)]
+        flat = [x for a in arguments for x in (a.items if isinstance(a, Tensors) else (a,))]
+        likes = [argument.like for argument in flat if isinstance(argument, Out)]
         return [from_memory(self._read(like.nbytes), like) for like in likes]
 
     def _read(self, count: int) -> bytes:
@@ -163,4 +176,11 @@ def _encode(argument: Any) -> bytes:  # noqa: PLR0911  one return a kind of valu
             return _encode_tensor(OUT, argument.like, constant=False)
         case Same():
             return bytes([SAME])
+        case Tensors():
+            parts = b"".join(_encode(item) for item in argument.items)
+            return struct.pack("=BI", TENSORS, len(argument.items)) + parts
+        case Doubles():
+            return struct.pack(
+                f"=BI{len(argument.items)}d", DOUBLES, len(argument.items), *argument.items
+            )
     raise TypeError(f"no kernel takes {argument!r}")

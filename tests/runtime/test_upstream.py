@@ -6,7 +6,7 @@ import pytest
 
 from tests.runtime.conftest import VECTORS, Runner
 
-MODELS = ["linear", "ds_cnn", "resnet8", "mobilenet_v1_025", "autoencoder"]
+MODELS = ["linear", "ds_cnn", "resnet8", "mobilenet_v1_025", "autoencoder", "transformer_block"]
 CPUS = ["cortex-m4", "cortex-m55"]
 
 
@@ -25,7 +25,7 @@ def test_outputs_equal_upstreams(runner: Runner, model: str, cpu: str) -> None:
 def test_planned_memory_is_the_exporters(runner: Runner, model: str) -> None:
     """The planned part of the arena is the plan in the program, no copy and no gap."""
     planned = {"linear": 320, "ds_cnn": 16000, "resnet8": 49728, "mobilenet_v1_025": 138240}
-    planned["autoencoder"] = 3200
+    planned |= {"autoencoder": 3200, "transformer_block": 5120}
     program = VECTORS / f"{model}_cortex-m4"
 
     facts = runner.run(program.with_suffix(".pte"), program.with_suffix(".in.bin")).facts

@@ -6,6 +6,7 @@
 // the same, so multiplier, shift and zero point (arguments 5 to 7) have no part in it.
 
 #include "runtime/kernels/int8_pool.hpp"
+#include "runtime/kernels/nhwc.hpp"
 #include "runtime/kernels/reference.hpp"
 
 namespace rt::kernels {
@@ -35,5 +36,6 @@ Error run(const Args& args, std::span<std::byte>) {
 }  // namespace
 
 RT_REFERENCE_KERNEL(quantized_avg_pool2d, "cortex_m::quantized_avg_pool2d.out", prepare, run);
+RT_NHWC_KERNEL("cortex_m::quantized_avg_pool2d_nhwc.out", prepare, run);
 
 }  // namespace rt::kernels

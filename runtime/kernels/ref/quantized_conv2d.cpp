@@ -1,6 +1,7 @@
 // cortex_m::quantized_conv2d: weights OHWI, groups by the ratio of the channel counts.
 
 #include "runtime/kernels/int8_convolution.hpp"
+#include "runtime/kernels/nhwc.hpp"
 #include "runtime/kernels/reference.hpp"
 
 namespace rt::kernels {
@@ -95,5 +96,6 @@ Error run(const Args& args, std::span<std::byte>) {
 }  // namespace
 
 RT_REFERENCE_KERNEL(quantized_conv2d, "cortex_m::quantized_conv2d.out", prepare, run);
+RT_NHWC_KERNEL("cortex_m::quantized_conv2d_nhwc.out", prepare, run);
 
 }  // namespace rt::kernels

@@ -2,6 +2,7 @@
 // c / depth_multiplier.
 
 #include "runtime/kernels/int8_convolution.hpp"
+#include "runtime/kernels/nhwc.hpp"
 #include "runtime/kernels/reference.hpp"
 
 namespace rt::kernels {
@@ -80,5 +81,6 @@ Error run(const Args& args, std::span<std::byte>) {
 
 RT_REFERENCE_KERNEL(quantized_depthwise_conv2d, "cortex_m::quantized_depthwise_conv2d.out", prepare,
                     run);
+RT_NHWC_KERNEL("cortex_m::quantized_depthwise_conv2d_nhwc.out", prepare, run);
 
 }  // namespace rt::kernels

@@ -1,6 +1,7 @@
 // cortex_m::quantized_max_pool2d: the largest element of the window, clamped.
 
 #include "runtime/kernels/int8_pool.hpp"
+#include "runtime/kernels/nhwc.hpp"
 
 namespace rt::kernels {
 namespace {
@@ -45,5 +46,6 @@ Error run(const Args& args, std::span<std::byte>) {
 }  // namespace
 
 RT_KERNEL("cortex_m::quantized_max_pool2d.out", prepare, run);
+RT_NHWC_KERNEL("cortex_m::quantized_max_pool2d_nhwc.out", prepare, run);
 
 }  // namespace rt::kernels
