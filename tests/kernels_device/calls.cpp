@@ -107,7 +107,8 @@ void add_stage(Call& call, Random& random, const ConvolutionShape& shape, int32_
   const Bounds clamp = bounds(random, zero_point);
   call.integer(clamp.low);
   call.integer(clamp.high);
-  call.tensor(rt::ScalarType::kByte, {0}, false);  // planned scratch
+  // Planned scratch: what the kernel needs, or not.
+  call.tensor(rt::ScalarType::kByte, {scales == Scales::kAny ? 8192 : 0}, false);
   call.out(rt::ScalarType::kChar, {shape.images, shape.out_channels,
                                    output_size(shape.height, shape.kernel_h, shape.stride_h,
                                                shape.padding_h, shape.dilation_h),

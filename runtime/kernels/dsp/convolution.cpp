@@ -39,7 +39,8 @@ class Patches {
       widen_quads(to, image, x, y);
     } else {
       int8_t* end = copy_bytes(image, x, y);
-      widen_row<kRows>(to, line_, static_cast<int32_t>(end - line_), offset_);
+      // The line is longer by what is missing in its last quad.
+      dsp::widen<kRows>(to, line_, static_cast<int32_t>(end - line_ + 3) >> 2, offset_);
     }
   }
 
@@ -98,10 +99,16 @@ class Patches {
     return to;
   }
 
+  // The last word overlaps the one before it.
   static int8_t* copy(int8_t* to, const int8_t* from, int32_t count) {
-    for (; count >= 4; count -= 4, from += 4, to += 4) __builtin_memcpy(to, from, 4);
-    for (; count > 0; --count) *to++ = *from++;
-    return to;
+    if (count < 4) {
+      for (; count > 0; --count) *to++ = *from++;
+      return to;
+    }
+    const int32_t last = count - 4;
+    for (int32_t i = 0; i < last; i += 4) store_word(to + i, load_word(from + i));
+    store_word(to + last, load_word(from + last));
+    return to + count;
   }
 
   const Window& window_;

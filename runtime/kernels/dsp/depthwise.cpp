@@ -92,43 +92,47 @@ class Quad {
     }
   }
 
-  bool inside(int32_t at) const { return at >= 0 && at < d_.cross.axis.input; }
-
-  // Taps outside the input are read from one word of padding, over and over.
   void widen_threes(int32_t* to, const int8_t* image, int32_t origin, int32_t count) const {
-    const int8_t* from[3];
-    int32_t step[3];
-    for (int32_t tap = 0; tap < 3; ++tap) {
-      const int32_t at = origin + tap * d_.cross.axis.dilation;
-      from[tap] = inside(at) ? image + at * d_.cross.input_bytes
-                             : reinterpret_cast<const int8_t*>(&padding_);
-      step[tap] = inside(at) ? d_.line.input_bytes : 0;
-    }
-    const int8_t* a = from[0];
-    const int8_t* b = from[1];
-    const int8_t* c = from[2];
-    for (; count > 0; --count, a += step[0], b += step[1], c += step[2], to += 6) {
+    int32_t a_step = 0;
+    int32_t b_step = 0;
+    int32_t c_step = 0;
+    const int8_t* a = tap_of(image, origin, 0, a_step);
+    const int8_t* b = tap_of(image, origin, 1, b_step);
+    const int8_t* c = tap_of(image, origin, 2, c_step);
+    for (; count > 0; --count, a += a_step, b += b_step, c += c_step, to += 6) {
       widen_taps(to, load_word(a), load_word(b), offset_);
       widen_tap(to + 4, load_word(c), offset_);
     }
   }
 
+  // Two taps at a time, down the line.
   void widen_any(int32_t* to, const int8_t* image, int32_t origin, int32_t count) const {
-    const auto& [line, cross] = lines();
-    const auto load = [&](int32_t tap) {
-      const int32_t at = origin + tap * cross.axis.dilation;
-      return inside(at) ? load_word(image + at * cross.input_bytes) : padding_;
-    };
-    for (; count > 0; --count, image += line.input_bytes) {
-      int32_t tap = 0;
-      for (; tap + 1 < cross.axis.kernel; tap += 2, to += 4) {
-        widen_taps(to, load(tap), load(tap + 1), offset_);
+    const int32_t taps = d_.cross.axis.kernel;
+    const int32_t words = d_.strip_words();
+    for (int32_t tap = 0; tap < taps; tap += 2, to += 4) {
+      int32_t a_step = 0;
+      int32_t b_step = 0;
+      const int8_t* a = tap_of(image, origin, tap, a_step);
+      if (tap + 1 == taps) {
+        for (int32_t i = 0; i < count; ++i, a += a_step) {
+          widen_tap(to + i * words, load_word(a), offset_);
+        }
+        return;
       }
-      if (tap < cross.axis.kernel) {
-        widen_tap(to, load(tap), offset_);
-        to += 2;
+      const int8_t* b = tap_of(image, origin, tap + 1, b_step);
+      for (int32_t i = 0; i < count; ++i, a += a_step, b += b_step) {
+        widen_taps(to + i * words, load_word(a), load_word(b), offset_);
       }
     }
+  }
+
+  // @return where a tap across the line begins, and the bytes from line to line; outside the input
+  //     one word of padding, over and over.
+  const int8_t* tap_of(const int8_t* image, int32_t origin, int32_t tap, int32_t& step) const {
+    const int32_t at = origin + tap * d_.cross.axis.dilation;
+    const bool inside = at >= 0 && at < d_.cross.axis.input;
+    step = inside ? d_.line.input_bytes : 0;
+    return inside ? image + at * d_.cross.input_bytes : reinterpret_cast<const int8_t*>(&padding_);
   }
 
   void finish_line(int8_t* out) const {
@@ -150,24 +154,33 @@ class Quad {
   void finish_any(const int32_t* strip, int8_t* out) const {
     const int32_t words = d_.strip_words();
     const int32_t pairs = d_.cross.axis.kernel / 2;
-    const int32_t* block = block_ + kQuad;
-    int32_t sum[kQuad] = {block_[0], block_[1], block_[2], block_[3]};
+    const int32_t* w = block_ + kQuad;
+    int32_t a = block_[0];
+    int32_t b = block_[1];
+    int32_t c = block_[2];
+    int32_t d = block_[3];
     for (int32_t k = 0; k < d_.line.axis.kernel; ++k, strip += d_.line.axis.dilation * words) {
-      const int32_t* row = strip;
-      for (int32_t pair = 0; pair < pairs; ++pair, row += 4, block += 4) {
-        for (int32_t c = 0; c < kQuad; ++c) sum[c] = multiply_pairs(row[c], block[c], sum[c]);
+      const int32_t* x = strip;
+      for (int32_t pair = 0; pair < pairs; ++pair, x += 4, w += 4) {
+        a = multiply_pairs(x[0], w[0], a);
+        b = multiply_pairs(x[1], w[1], b);
+        c = multiply_pairs(x[2], w[2], c);
+        d = multiply_pairs(x[3], w[3], d);
       }
       if ((d_.cross.axis.kernel & 1) == 0) continue;
-      for (int32_t c = 0; c < 2; ++c) {
-        sum[c] += low_half(row[c]) * low_half(block[c]);
-        sum[c + 2] += high_half(row[c]) * high_half(block[c]);
-      }
-      block += 2;
+      a += low_half(x[0]) * low_half(w[0]);
+      b += low_half(x[1]) * low_half(w[1]);
+      c += high_half(x[0]) * high_half(w[0]);
+      d += high_half(x[1]) * high_half(w[1]);
+      w += 2;
     }
-    for (int32_t c = 0; c < kQuad; ++c) {
-      out[c] = static_cast<int8_t>(
-          requantize_doubled(sum[c], block[2 * c], block[2 * c + 1], d_.rounding));
-    }
+    const auto finish = [&](int32_t doubled, const int32_t* scale) {
+      return static_cast<int8_t>(requantize_doubled(doubled, scale[0], scale[1], d_.rounding));
+    };
+    out[0] = finish(a, w);
+    out[1] = finish(b, w + 2);
+    out[2] = finish(c, w + 4);
+    out[3] = finish(d, w + 6);
   }
 
   const Depthwise& d_;

@@ -1,6 +1,7 @@
 // cortex_m::quantized_conv2d with the DSP extension: any shape, weights as exported.
 
 #include "runtime/kernels/dsp/convolution.hpp"
+#include "runtime/kernels/planned_scratch.hpp"
 #include "runtime/kernels/reference.hpp"
 
 namespace rt::kernels::dsp {
@@ -14,6 +15,7 @@ constexpr A kAt = {.input_offset = 6,
                    .activation_min = 10,
                    .activation_max = 11,
                    .out = 13};
+constexpr uint32_t kScratch = 12;
 
 struct Geometry {
   Window window;
@@ -32,13 +34,15 @@ bool suits(const Args& args, const Geometry& geometry) {
   return scales_fit(args, kAt, geometry.filters.size(geometry.window));
 }
 
+uint32_t scratch_bytes(const Args& args, const Geometry& geometry) {
+  const int32_t pixels = pixels_of(args.tensor(A::kInput), geometry.window);
+  return ConvolutionScratch(geometry.window, geometry.filters, pixels).bytes();
+}
+
 Error prepare(Args& args, Needs& needs) {
   RT_TRY(reference::quantized_conv2d.prepare(args, needs));
   const Geometry geometry(args);
-  if (suits(args, geometry)) {
-    const int32_t pixels = pixels_of(args.tensor(A::kInput), geometry.window);
-    needs.temporary_bytes = ConvolutionScratch(geometry.window, geometry.filters, pixels).bytes();
-  }
+  if (suits(args, geometry)) need_scratch(args, kScratch, scratch_bytes(args, geometry), needs);
   return Error::kOk;
 }
 
@@ -47,11 +51,12 @@ Error run(const Args& args, std::span<std::byte> temporary) {
   if (!suits(args, geometry)) return reference::quantized_conv2d.run(args, temporary);
   const auto& [window, filters, groups] = geometry;
   Tensor& out = args.tensor(kAt.out);
+  std::byte* const scratch = take_scratch(args, kScratch, scratch_bytes(args, geometry), temporary);
   Dot5 dot = scales_of(args, kAt);
   dot.out = out.as<int8_t>();
   for (int32_t group = 0; group < groups; ++group) {
     convolve(args.tensor(A::kInput), args.integer(kAt.input_offset), window, filters, dot,
-             out.size(1), temporary.data());
+             out.size(1), scratch);
     geometry.filters.weights += filters.outputs * filters.size(window);
     geometry.filters.first += filters.depth;
     dot.out += filters.outputs;

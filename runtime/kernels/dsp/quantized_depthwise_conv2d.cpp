@@ -3,6 +3,7 @@
 
 #include "runtime/kernels/dsp/convolution.hpp"
 #include "runtime/kernels/dsp/depthwise.hpp"
+#include "runtime/kernels/planned_scratch.hpp"
 #include "runtime/kernels/reference.hpp"
 
 namespace rt::kernels::dsp {
@@ -17,6 +18,7 @@ constexpr A kAt = {.input_offset = 7,
                    .activation_min = 11,
                    .activation_max = 12,
                    .out = 14};
+constexpr uint32_t kScratch = 13;
 
 // Most bytes of weights that are transposed at once.
 constexpr int32_t kTransposedBytes = 1536;
@@ -92,17 +94,21 @@ void convolve_one_channel(const Args& args, const Window& window, std::byte* scr
   }
 }
 
+uint32_t scratch_bytes(const Args& args, const Window& window, Path path) {
+  if (path == Path::kOneChannel) {
+    const Filters filters = filters_of(args, window);
+    const int32_t pixels = pixels_of(args.tensor(A::kInput), window);
+    return transposed_bytes(window, filters) + ConvolutionScratch(window, filters, pixels).bytes();
+  }
+  return depthwise_of(args, window).scratch_bytes();
+}
+
 Error prepare(Args& args, Needs& needs) {
   RT_TRY(reference::quantized_depthwise_conv2d.prepare(args, needs));
   const Window window = window_of(args);
   const Path path = choose(args, window);
-  if (path == Path::kPerChannel) {
-    needs.temporary_bytes = depthwise_of(args, window).scratch_bytes();
-  } else if (path == Path::kOneChannel) {
-    const Filters filters = filters_of(args, window);
-    const int32_t pixels = pixels_of(args.tensor(A::kInput), window);
-    needs.temporary_bytes =
-        transposed_bytes(window, filters) + ConvolutionScratch(window, filters, pixels).bytes();
+  if (path != Path::kReference) {
+    need_scratch(args, kScratch, scratch_bytes(args, window, path), needs);
   }
   return Error::kOk;
 }
@@ -111,10 +117,12 @@ Error run(const Args& args, std::span<std::byte> temporary) {
   const Window window = window_of(args);
   const Path path = choose(args, window);
   if (path == Path::kReference) return reference::quantized_depthwise_conv2d.run(args, temporary);
+  std::byte* const scratch =
+      take_scratch(args, kScratch, scratch_bytes(args, window, path), temporary);
   const Tensor& input = args.tensor(A::kInput);
   Tensor& out = args.tensor(kAt.out);
   if (path == Path::kOneChannel) {
-    convolve_one_channel(args, window, temporary.data());
+    convolve_one_channel(args, window, scratch);
   } else {
     const Depthwise depthwise = depthwise_of(args, window);
     const int32_t images = input.size(0);
@@ -122,7 +130,7 @@ Error run(const Args& args, std::span<std::byte> temporary) {
     const int32_t out_bytes = static_cast<int32_t>(out.numel()) / images;
     for (int32_t n = 0; n < images; ++n) {
       convolve_depthwise(depthwise, input.as<int8_t>() + n * in_bytes,
-                         out.as<int8_t>() + n * out_bytes, temporary.data());
+                         out.as<int8_t>() + n * out_bytes, scratch);
     }
   }
   clamp_bytes(out.as<int8_t>(), out.numel(), args.integer(kAt.activation_min),

@@ -1,6 +1,7 @@
 // cortex_m::quantized_conv2d with Helium: any shape of four or more filters a group.
 
 #include "runtime/kernels/mve/convolution.hpp"
+#include "runtime/kernels/planned_scratch.hpp"
 #include "runtime/kernels/reference.hpp"
 
 namespace rt::kernels::mve {
@@ -14,6 +15,7 @@ constexpr A kAt = {.input_offset = 6,
                    .activation_min = 10,
                    .activation_max = 11,
                    .out = 13};
+constexpr uint32_t kScratch = 12;
 
 struct Geometry {
   Window window;
@@ -36,7 +38,8 @@ Error prepare(Args& args, Needs& needs) {
   RT_TRY(reference::quantized_conv2d.prepare(args, needs));
   const Geometry geometry(args);
   if (suits(args, geometry)) {
-    needs.temporary_bytes = convolution_bytes(geometry.window, geometry.filters);
+    const uint32_t bytes = convolution_bytes(geometry.window, geometry.filters);
+    need_scratch(args, kScratch, bytes, needs);
   }
   return Error::kOk;
 }
@@ -46,10 +49,12 @@ Error run(const Args& args, std::span<std::byte> temporary) {
   if (!suits(args, geometry)) return reference::quantized_conv2d.run(args, temporary);
   const auto& [window, filters, groups] = geometry;
   Tensor& out = args.tensor(kAt.out);
+  std::byte* const scratch =
+      take_scratch(args, kScratch, convolution_bytes(window, filters), temporary);
   Stage stage(args, kAt);
   for (int32_t group = 0; group < groups; ++group) {
     convolve(args.tensor(A::kInput), window, filters, stage,
-             out.as<int8_t>() + group * filters.outputs, out.size(1), temporary.data());
+             out.as<int8_t>() + group * filters.outputs, out.size(1), scratch);
     geometry.filters.weights += filters.outputs * filters.size(window);
     geometry.filters.first += filters.depth;
     stage.advance(filters.outputs);

@@ -4,6 +4,7 @@
 #include "runtime/kernels/mve/convolution.hpp"
 #include "runtime/kernels/mve/copy.hpp"
 #include "runtime/kernels/mve/depthwise.hpp"
+#include "runtime/kernels/planned_scratch.hpp"
 #include "runtime/kernels/reference.hpp"
 
 namespace rt::kernels::mve {
@@ -18,6 +19,7 @@ constexpr A kAt = {.input_offset = 7,
                    .activation_min = 11,
                    .activation_max = 12,
                    .out = 14};
+constexpr uint32_t kScratch = 13;
 
 // Most bytes of weights that are transposed at once.
 constexpr int32_t kTransposedBytes = 1536;
@@ -97,15 +99,20 @@ void convolve_one_channel(const Args& args, const Window& window, std::byte* scr
   }
 }
 
+uint32_t scratch_bytes(const Args& args, const Window& window, Path path) {
+  if (path == Path::kOneChannel) {
+    const Filters filters = filters_of(args, window);
+    return transposed_bytes(window, filters) + convolution_bytes(window, filters);
+  }
+  return depthwise_of(args, window).scratch_bytes();
+}
+
 Error prepare(Args& args, Needs& needs) {
   RT_TRY(reference::quantized_depthwise_conv2d.prepare(args, needs));
   const Window window = window_of(args);
   const Path path = choose(args, window);
-  if (path == Path::kPerChannel) {
-    needs.temporary_bytes = depthwise_of(args, window).scratch_bytes();
-  } else if (path == Path::kOneChannel) {
-    const Filters filters = filters_of(args, window);
-    needs.temporary_bytes = transposed_bytes(window, filters) + convolution_bytes(window, filters);
+  if (path != Path::kReference) {
+    need_scratch(args, kScratch, scratch_bytes(args, window, path), needs);
   }
   return Error::kOk;
 }
@@ -114,8 +121,10 @@ Error run(const Args& args, std::span<std::byte> temporary) {
   const Window window = window_of(args);
   const Path path = choose(args, window);
   if (path == Path::kReference) return reference::quantized_depthwise_conv2d.run(args, temporary);
+  std::byte* const scratch =
+      take_scratch(args, kScratch, scratch_bytes(args, window, path), temporary);
   if (path == Path::kOneChannel) {
-    convolve_one_channel(args, window, temporary.data());
+    convolve_one_channel(args, window, scratch);
     return Error::kOk;
   }
   const Tensor& input = args.tensor(A::kInput);
@@ -126,7 +135,7 @@ Error run(const Args& args, std::span<std::byte> temporary) {
   const int32_t out_bytes = static_cast<int32_t>(out.numel()) / images;
   for (int32_t n = 0; n < images; ++n) {
     convolve_depthwise(depthwise, input.as<int8_t>() + n * in_bytes,
-                       out.as<int8_t>() + n * out_bytes, temporary.data());
+                       out.as<int8_t>() + n * out_bytes, scratch);
   }
   clamp_bytes(out.as<int8_t>(), out.numel(), args.integer(kAt.activation_min),
               args.integer(kAt.activation_max));
