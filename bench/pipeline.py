@@ -244,9 +244,7 @@ def ensure_images(boards: Sequence[Board], say: Say) -> dict[str, Image | LabErr
     return found
 
 
-def target_for(
-    board: Board, attach: Attach | None = None, say: Say = lambda _text: None
-) -> Target:
+def target_for(board: Board, attach: Attach | None = None, say: Say = lambda _text: None) -> Target:
     """Return the way to reach a board; without `attach` what needs no device."""
     return choose_target(board, attach or Attach(Mode.TWIN), say)
 
