@@ -1,6 +1,7 @@
 // cortex_m::quantized_conv2d with the DSP extension: any shape, weights as exported.
 
 #include "runtime/kernels/dsp/convolution.hpp"
+#include "runtime/kernels/nhwc.hpp"
 #include "runtime/kernels/planned_scratch.hpp"
 #include "runtime/kernels/reference.hpp"
 
@@ -72,5 +73,6 @@ Error run(const Args& args, std::span<std::byte> temporary) {
 }  // namespace
 
 RT_KERNEL("cortex_m::quantized_conv2d.out", prepare, run);
+RT_NHWC_KERNEL("cortex_m::quantized_conv2d_nhwc.out", prepare, run);
 
 }  // namespace rt::kernels::dsp

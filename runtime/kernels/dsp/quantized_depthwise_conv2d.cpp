@@ -3,6 +3,7 @@
 
 #include "runtime/kernels/dsp/convolution.hpp"
 #include "runtime/kernels/dsp/depthwise.hpp"
+#include "runtime/kernels/nhwc.hpp"
 #include "runtime/kernels/planned_scratch.hpp"
 #include "runtime/kernels/reference.hpp"
 
@@ -141,5 +142,6 @@ Error run(const Args& args, std::span<std::byte> temporary) {
 }  // namespace
 
 RT_KERNEL("cortex_m::quantized_depthwise_conv2d.out", prepare, run);
+RT_NHWC_KERNEL("cortex_m::quantized_depthwise_conv2d_nhwc.out", prepare, run);
 
 }  // namespace rt::kernels::dsp

@@ -3,6 +3,7 @@
 #include <arm_mve.h>
 
 #include "runtime/kernels/int8_pool.hpp"
+#include "runtime/kernels/nhwc.hpp"
 #include "runtime/kernels/reference.hpp"
 
 namespace rt::kernels::mve {
@@ -70,5 +71,6 @@ Error run(const Args& args, std::span<std::byte> temporary) {
 }  // namespace
 
 RT_KERNEL("cortex_m::quantized_avg_pool2d.out", prepare, run);
+RT_NHWC_KERNEL("cortex_m::quantized_avg_pool2d_nhwc.out", prepare, run);
 
 }  // namespace rt::kernels::mve

@@ -1,6 +1,7 @@
 // cortex_m::quantized_conv2d with Helium: any shape of four or more filters a group.
 
 #include "runtime/kernels/mve/convolution.hpp"
+#include "runtime/kernels/nhwc.hpp"
 #include "runtime/kernels/planned_scratch.hpp"
 #include "runtime/kernels/reference.hpp"
 
@@ -65,5 +66,6 @@ Error run(const Args& args, std::span<std::byte> temporary) {
 }  // namespace
 
 RT_KERNEL("cortex_m::quantized_conv2d.out", prepare, run);
+RT_NHWC_KERNEL("cortex_m::quantized_conv2d_nhwc.out", prepare, run);
 
 }  // namespace rt::kernels::mve

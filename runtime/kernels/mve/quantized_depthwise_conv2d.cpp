@@ -4,6 +4,7 @@
 #include "runtime/kernels/mve/convolution.hpp"
 #include "runtime/kernels/mve/copy.hpp"
 #include "runtime/kernels/mve/depthwise.hpp"
+#include "runtime/kernels/nhwc.hpp"
 #include "runtime/kernels/planned_scratch.hpp"
 #include "runtime/kernels/reference.hpp"
 
@@ -145,5 +146,6 @@ Error run(const Args& args, std::span<std::byte> temporary) {
 }  // namespace
 
 RT_KERNEL("cortex_m::quantized_depthwise_conv2d.out", prepare, run);
+RT_NHWC_KERNEL("cortex_m::quantized_depthwise_conv2d_nhwc.out", prepare, run);
 
 }  // namespace rt::kernels::mve
