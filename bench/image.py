@@ -168,6 +168,21 @@ def _relative_relocations(file: ELFFile) -> dict[int, int]:
     return {entry["r_offset"]: entry["r_addend"] for entry in section.iter_relocations()}
 
 
+def symbol_sizes(elf: Path) -> dict[str, int]:
+    """Return the bytes of every function and object of an ELF; local names carry their source file's."""
+    table = ELFFile(io.BytesIO(elf.read_bytes())).get_section_by_name(".symtab")
+    found: dict[str, int] = {}
+    source = ""
+    for symbol in table.iter_symbols() if isinstance(table, SymbolTableSection) else ():
+        if symbol["st_info"]["type"] == "STT_FILE":
+            source = symbol.name
+        elif symbol["st_size"] and symbol["st_info"]["type"] in {"STT_FUNC", "STT_OBJECT"}:
+            local = symbol["st_info"]["bind"] == "STB_LOCAL"
+            name = f"{source}:{_demangled(symbol.name)}" if local else _demangled(symbol.name)
+            found[name] = found.get(name, 0) + symbol["st_size"]
+    return dict(sorted(found.items()))
+
+
 def symbolise(elf: Path, address: int) -> str:
     """Return `function+0xoffset (file:line)` for a code address, or the address in hex."""
     file = ELFFile(io.BytesIO(elf.read_bytes()))

@@ -5,6 +5,7 @@ Without --board pytest runs the project's own tests; with it, only the hardware 
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -210,6 +211,7 @@ def record(
     program cannot do is a verdict, which the test reports as a failure.
     """
     from bench import pipeline, show, store  # noqa: PLC0415  as above
+    from bench.image import symbol_sizes  # noqa: PLC0415  as above
 
     config = request.config
     root = None if config.getoption("no_record") else Path(config.getoption("record"))
@@ -226,7 +228,9 @@ def record(
         bench_session.target_seconds += outcome.transcript.seconds
         path = None
         if root is not None:
-            path = store.save(outcome.record, pipeline.attachments(outcome), root)
+            symbols = json.dumps(symbol_sizes(image.elf), indent=0).encode()
+            beside = pipeline.attachments(outcome) | {"symbols.json": symbols}
+            path = store.save(outcome.record, beside, root)
         bench_session.records.append((path, outcome.record))
         _add_properties(request.node, outcome.record)
         _say(config, f"{show.one_line(outcome.record)} ({outcome.transcript.seconds:.1f} s)")

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
+from bench.noise import wilson
 from bench.record import Evidence, Measure, measured
 
 if TYPE_CHECKING:
     from bench.metrics import Run
-
-_Z95 = 1.959963984540054  # two-sided 95 % quantile of the normal distribution
-
-
-def wilson(correct: int, n: int) -> tuple[float, float]:
-    """Return Wilson's 95 % score interval of a proportion (E. B. Wilson, 1927, JASA 22)."""
-    p, z2 = correct / n, _Z95**2
-    centre = (p + z2 / (2 * n)) / (1 + z2 / n)
-    half = _Z95 / (1 + z2 / n) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
-    return max(0.0, centre - half), min(1.0, centre + half)
 
 
 def measure(run: Run) -> list[Measure]:
