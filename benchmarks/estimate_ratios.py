@@ -4,7 +4,7 @@
     python benchmarks/estimate_ratios.py [--json]
 
 The four MLPerf Tiny models of tests/data/upstream run on the boards of the M4, M33, M7 and M55 under QEMU with this
-project's kernels. Published are whole benchmarks of other software on boards with other memory: so only the ratio
+project's kernels; the convolutions of three of them with CMSIS-NN's are priced from committed counts. Published are whole benchmarks of other software on boards with other memory: so only the ratio
 between two cores under one stack is compared, and it is a plausibility check, not an anchor that sets a band.
 """
 
@@ -26,6 +26,9 @@ from bench import estimate, wire
 from bench.board import find_boards
 from bench.build import build_image
 from bench.bundle import Options, pack
+from bench.estimate.anchors import FOLDER
+from bench.estimate.fit import read_counts
+from bench.estimate.table import table_of
 from bench.estimate.windows import find_windows
 from bench.targets import Request
 from bench.targets.qemu import QemuTarget
@@ -91,6 +94,12 @@ def price(model: str, cpu: str) -> Priced:
     )  # fmt: skip
 
 
+def cmsis_nn() -> dict[tuple[str, str], float]:
+    """Return estimated cycles of all convolutions of a model with CMSIS-NN, by model and core."""
+    counts = read_counts(FOLDER / "cmsis_nn_counts.json")
+    return {(one.label, one.core): one.cycles(table_of(one.core)) for one in counts}
+
+
 def published() -> Iterator[tuple[str, str, str, float]]:
     """Yield stack and boards, core, model and the ratio of cycles to the M4's, of each published pair."""
     with (DATA / "mlperf_tiny_published.csv").open() as file:
@@ -121,23 +130,28 @@ def main() -> None:
 
 
 def _ratios(priced: dict[tuple[str, str], Priced]) -> Table:
-    grid = Table(
-        title="Cycles against the Cortex-M4's: estimated for this project's kernels, and published (not an anchor)"
-    )
+    grid = Table(title="Cycles against the Cortex-M4's: estimated, and published (not an anchor)")
     for name in ("core", "of", *MODELS):
         grid.add_column(name, justify="left" if name in ("core", "of") else "right")
-    pairs = list(published())
+    pairs, library = list(published()), cmsis_nn()
     for cpu in list(BOARDS)[1:]:
         mine = [
             priced[model, cpu].est_cycles / priced[model, "cortex-m4"].est_cycles
             for model in MODELS
         ]
-        grid.add_row(cpu, "estimated here", *(f"{ratio:.2f}" for ratio in mine))
+        grid.add_row(cpu, "estimated, this project", *(f"{ratio:.2f}" for ratio in mine))
+        theirs = [
+            f"{library[model, cpu] / library[model, 'cortex-m4']:.2f}"
+            if (model, cpu) in library
+            else ""
+            for model in MODELS
+        ]
+        grid.add_row("", "estimated, CMSIS-NN's convolutions", *theirs)
         for label in dict.fromkeys(label for label, core, _, _ in pairs if core == cpu):
-            theirs = {
+            ratios = {
                 model: ratio for name, core, model, ratio in pairs if (name, core) == (label, cpu)
             }
-            grid.add_row("", label, *(f"{theirs[model]:.2f}" for model in MODELS))
+            grid.add_row("", label, *(f"{ratios[model]:.2f}" for model in MODELS))
         if not any(core == cpu for _, core, _, _ in pairs):
             grid.add_row("", "nothing is published", *("" for _ in MODELS))
         grid.add_section()
