@@ -24,6 +24,7 @@ from bench.estimate.fit import (
     StaleCountsError,
     count,
     fit,
+    read_counts,
     values_of,
     walk_sha256,
     without_linear,
