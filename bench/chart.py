@@ -23,7 +23,7 @@ COLOURS = {
     REMAINDER: "#CCCCCC",
 }
 _INCHES_A_ROW = 0.27
-_LABEL_ROOM = 1.28  # of the longest bar, for the figures beside it
+_LABEL_ROOM = 1.35  # of the longest bar, for the figures beside it
 
 
 def operators_svg(table: OperatorTable, title: str) -> bytes:
@@ -46,8 +46,8 @@ def _draw(axes: Axes, table: OperatorTable) -> None:
     shares = [100 * row.share for row in table.rows] + [100 * table.remainder / whole]
     places = list(range(len(names)))
     bars = axes.barh(places, shares, color=[COLOURS[kind] for kind in kinds], height=0.72)
-    axes.bar_label(bars, [*(_figures(row, table.unit) for row in table.rows),
-                          f"{shares[-1]:.1f} %, {table.remainder:,.0f} {table.unit}"], padding=4)  # fmt: skip
+    axes.bar_label(bars, [*(_figures(row) for row in table.rows),
+                          _text(shares[-1] / 100, table.remainder)], padding=4)  # fmt: skip
     axes.set_yticks(places, names)
     axes.invert_yaxis()
     axes.set_xlim(0, _LABEL_ROOM * max(shares))
@@ -65,8 +65,10 @@ def _name(row: Row) -> str:
     return f"{row.info.layer}  {operator}" if row.info.layer else operator
 
 
-def _figures(row: Row, unit: str) -> str:
-    text = f"{100 * row.share:.1f} %, {row.value:,.0f} {unit}"
-    if row.info.macs:
-        text += f", {row.macs_per_unit:.2f} MAC each"
-    return text
+def _figures(row: Row) -> str:
+    text = _text(row.share, row.value)
+    return f"{text}, {row.macs_per_unit:.2f} MACs each" if row.info.macs else text
+
+
+def _text(share: float, value: float) -> str:
+    return f"{share:.1%}: {value:,.0f}"

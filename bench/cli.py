@@ -26,6 +26,7 @@ app = typer.Typer(
 )
 cli_decide.register(app)
 cli_devices.register(app)
+cli_inspect.register(app)
 _JSON = typer.Option("--json", help="Print JSON for a machine instead of a table.")
 
 

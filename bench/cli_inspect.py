@@ -1,22 +1,35 @@
-"""Commands that look inside a run: what each instruction costs."""
+"""Commands that look inside a run: what each instruction costs, and what each wrote."""
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from bench import store
+from bench.board import find_boards
 from bench.cache import write_atomically
-from bench.errors import InputError
+from bench.errors import InputError, UnknownNameError
 from bench.operators import FILE, REMAINDER, OperatorTable, read_table, shape_text
 from bench.record import Record
 
+if TYPE_CHECKING:
+    from bench.diff import Difference, LayerDiff
+
 _WIDE = 200
+_SHOWN_CHANNELS = 4
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command()(diff)
 
 
 def show_operators(
@@ -114,3 +127,106 @@ def operators_table(table: OperatorTable, title: str, est_latency: float | None 
         f"{macs / table.latency:.2f}" if macs and table.latency else "-",
     )
     return shown
+
+
+def diff(
+    model: Annotated[str, typer.Argument(help="Model: a zoo name or path/to/file.py:build.")],
+    board: Annotated[str, typer.Option(help="Board to run on.")],
+    scheme: Annotated[str, typer.Option(help="Quantization scheme.")] = "int8",
+    samples: Annotated[int, typer.Option(min=1, help="Run so many of the model's samples.")] = 1,
+    pte: Annotated[
+        Path | None,
+        typer.Option(help="Run this program in the place of the exported one; the same operators."),
+    ] = None,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a machine.")] = False,
+) -> None:
+    """Compare every layer on the device with host int8 and float: which is the first that differs?
+
+    Exit code 1 if one does.
+    """
+    from bench.diff import diff_model  # noqa: PLC0415  only this command runs anything
+    from bench.pipeline import Case  # noqa: PLC0415
+
+    chosen = find_boards(board)
+    if len(chosen) != 1:
+        raise UnknownNameError(f"{board!r} names {len(chosen)} boards, one program runs on one")
+    found = diff_model(
+        Case(chosen[0], model, scheme), samples, lambda text: typer.echo(text, err=True), pte=pte
+    )
+    if as_json:
+        first = found.first
+        told = dataclasses.asdict(found) | {"first": None if first is None else first.info.index}
+        typer.echo(json.dumps(told, indent=1))
+    else:
+        Console(width=None if sys.stdout.isatty() else _WIDE).print(difference_table(found))
+        typer.echo(verdict_of(found))
+    if found.first is not None:
+        raise typer.Exit(1)
+
+
+def difference_table(found: Difference) -> Table:
+    """Return every layer as a row."""
+    title = f"{found.model} {found.scheme} on {found.board}, {found.samples} samples"
+    shown = Table(title=title, title_justify="left", header_style="bold")
+    shown.add_column("#", justify="right")
+    for heading in ("layer", "operator", "result"):
+        shown.add_column(heading, no_wrap=True)
+    for heading in ("\u2260 host", "largest", "SNR vs float"):
+        shown.add_column(heading, justify="right", no_wrap=True)
+    shown.add_column("channels that differ most")
+    shown.add_column("stuck at a rail")
+    for layer in found.layers:
+        info = layer.info
+        shape = "x".join(str(size) for size in info.output)
+        shown.add_row(
+            str(info.index),
+            info.layer,
+            info.operator,
+            f"{layer.dtype} {shape}",
+            f"{layer.differing:,} of {layer.elements:,}" if layer.compared else "no reference",
+            _distance(layer.largest, layer) if layer.differing else "-",
+            "-" if layer.snr_db is None else f"{layer.snr_db:.1f} dB",
+            _channels(layer),
+            _stuck(layer),
+            style="bold red" if layer is found.first else None,
+        )
+    return shown
+
+
+def verdict_of(found: Difference) -> str:
+    """Return the one sentence that matters."""
+    unknown = sum(not layer.compared for layer in found.layers)
+    aside = f" ({unknown} without a reference)" if unknown else ""
+    first = found.first
+    if first is None:
+        return f"no layer differs from {found.oracle}{aside}"
+    layer = first.info.layer or "no layer's"
+    return (
+        f"first difference: instruction {first.info.index}, {layer}, {first.info.operator}: "
+        f"{first.differing:,} of {first.elements:,} elements, by up to {_distance(first.largest, first)}{aside}"
+    )
+
+
+def _distance(value: float, layer: LayerDiff) -> str:
+    return f"{value:g} step{'' if value == 1 else 's'}" if layer.in_steps else f"{value:.3g}"
+
+
+def _channels(layer: LayerDiff) -> str:
+    shown = [
+        f"{one.channel}: {one.differing:,} by {one.largest:g}"
+        for one in layer.channels[:_SHOWN_CHANNELS]
+    ]
+    more = len(layer.channels) - len(shown)
+    return "; ".join(shown) + (f"; and {more} more" if more > 0 else "")
+
+
+def _stuck(layer: LayerDiff) -> str:
+    wrong = [one for one in layer.stuck if not one.dead_in_float]
+    dead = len(layer.stuck) - len(wrong)
+    shown = [f"{one.channel} at {one.rail}" for one in wrong[:_SHOWN_CHANNELS]]
+    if len(wrong) > len(shown):
+        shown.append(f"{len(wrong) - len(shown)} more")
+    if dead:
+        shown.append(f"{dead} dead in float too")
+    return ", ".join(shown)

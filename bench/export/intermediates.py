@@ -68,16 +68,15 @@ def collect(
     plan = find_plan(read_program(emitted.pte), "forward")
     lowered_nodes = {node.name: node for node in lowered.graph.nodes}
     float_names = _FloatNames(captured)
-    points = []
+    points: list[_Point] = []
     for index, (_, node) in enumerate(nodes_of_instructions(plan, emitted.graph)):
         source = _source(node, lowered_nodes)
-        tag = str(source.meta.get("custom", {}).get(TAG, "")) if source is not None else ""
         points.append(
             _Point(
                 index,
                 tensor_info(plan, _result_of(plan, index)),
                 source.name if source is not None else "",
-                float_names.of(tag),
+                float_names.of_node(source) if source is not None else "",
             )
         )
     host = [_host_values(lowered, inputs) for inputs in samples]
@@ -110,7 +109,7 @@ def _source(node: torch.fx.Node, lowered_nodes: dict[str, torch.fx.Node]) -> tor
     """Return the node of the lowered graph that gives the values of an emitted node."""
     while node.name not in lowered_nodes:
         source = node.args[0] if node.args else None
-        if not isinstance(source, torch.fx.Node) or not any(c in str(node.target) for c in COPIES):
+        if not isinstance(source, torch.fx.Node) or not _is_copy(node):
             return None
         node = source
     return lowered_nodes[node.name]
@@ -133,8 +132,13 @@ class _FloatNames:
             )
         )
 
-    def of(self, tag: str) -> str:
-        """Return its name, empty if the tag leads nowhere."""
+    def of_node(self, node: torch.fx.Node) -> str:
+        """Return its name for a node of the lowered graph, a copy's being that of what it copies; empty without one."""
+        while _is_copy(node) and isinstance(node.args[0], torch.fx.Node):
+            node = node.args[0]
+        return self._of_tag(str(node.meta.get("custom", {}).get(TAG, "")))
+
+    def _of_tag(self, tag: str) -> str:
         node = self._tagged.get(tag)
         if node is None:
             return ""
@@ -160,9 +164,14 @@ def _end_of_pattern(node: torch.fx.Node) -> torch.fx.Node:
     return end
 
 
+def _is_copy(node: torch.fx.Node) -> bool:
+    return any(_is(node, copy) for copy in COPIES)
+
+
 def _is(node: torch.fx.Node, operator: str) -> bool:
-    name = str(node.target).rpartition("::")[2]
-    return operator in name.split(".")
+    name = getattr(node.target, "name", None)
+    text = str(name()) if callable(name) else str(node.target)
+    return text.rpartition("::")[2].partition(".")[0] == operator
 
 
 class _Keeping(CorrectedInterpreter):
