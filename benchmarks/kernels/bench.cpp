@@ -17,9 +17,11 @@ namespace rt::kernels::reference {
 [[gnu::weak]] extern const Kernel quantize_per_tensor;
 [[gnu::weak]] extern const Kernel quantized_add;
 [[gnu::weak]] extern const Kernel quantized_avg_pool2d;
+[[gnu::weak]] extern const Kernel quantized_batch_matmul;
 [[gnu::weak]] extern const Kernel quantized_conv2d;
 [[gnu::weak]] extern const Kernel quantized_depthwise_conv2d;
 [[gnu::weak]] extern const Kernel quantized_linear;
+[[gnu::weak]] extern const Kernel softmax;
 }  // namespace rt::kernels::reference
 
 namespace device {
@@ -133,6 +135,12 @@ void count_all() {
       call_linear(call, random, m.rows, m.depth, m.outputs, false, Scales::kUsual);
     });
   }
+  count(&reference::quantized_batch_matmul, "4x16x8x16", 4 * 16 * 8 * 16,
+        [](Call& call, Random& random) {
+          call_batch_matmul(call, random, 4, 16, 8, 16, Scales::kUsual);
+        });
+  count(&reference::softmax, "64x16", 0,
+        [](Call& call, Random& random) { call_softmax(call, random, 64, 16); });
   count(&reference::quantized_add, "16384", 0,
         [](Call& call, Random& random) { call_add(call, random, 16384, Scales::kUsual); });
   count(&reference::quantized_avg_pool2d, "25x5-64", 0, [](Call& call, Random& random) {

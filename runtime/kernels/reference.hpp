@@ -11,9 +11,11 @@ extern const Kernel dequantize_per_tensor;
 extern const Kernel quantize_per_tensor;
 extern const Kernel quantized_add;
 extern const Kernel quantized_avg_pool2d;
+extern const Kernel quantized_batch_matmul;
 extern const Kernel quantized_conv2d;
 extern const Kernel quantized_depthwise_conv2d;
 extern const Kernel quantized_linear;
+extern const Kernel softmax;
 
 }  // namespace rt::kernels::reference
 

@@ -217,6 +217,33 @@ void call_linear(Call& call, Random& random, int32_t rows, int32_t depth, int32_
   call.out(rt::ScalarType::kChar, {rows, outputs});
 }
 
+void call_batch_matmul(Call& call, Random& random, int32_t batch, int32_t rows, int32_t depth,
+                       int32_t columns, Scales scales) {
+  fill(call.tensor(rt::ScalarType::kChar, {batch, rows, depth}, false), random);
+  call.integer(-random.zero_point());
+  fill(call.tensor(rt::ScalarType::kChar, {batch, columns, depth}, false), random);
+  call.integer(-random.zero_point());
+  call.integer(random.zero_point());
+  Scale scale = any_scale(random, scales, depth);
+  add_left_shift(&scale.shift, 1, random, scales);
+  call.integer(scale.multiplier);
+  call.integer(scale.shift);
+  call.tensor(rt::ScalarType::kByte, {scales == Scales::kAny ? 512 : 0}, false);
+  call.out(rt::ScalarType::kChar, {batch, rows, columns});
+}
+
+void call_softmax(Call& call, Random& random, int32_t rows, int32_t count) {
+  fill(call.tensor(rt::ScalarType::kChar, {rows, count}, false), random);
+  call.integer(random.choice<int32_t>({-1, 1}));
+  call.integer(0);
+  call.integer(-128);
+  const int32_t shift = random.integer(16, 23);
+  call.integer(random.integer(1 << 30, 0x7FFF'FFFF));
+  call.integer(shift);
+  call.integer(-random.integer(0, (1 << (31 - shift)) - 1));
+  call.out(rt::ScalarType::kChar, {rows, count});
+}
+
 void call_add(Call& call, Random& random, int32_t count, Scales scales) {
   const bool any = scales == Scales::kAny;
   for (int operand = 0; operand < 2; ++operand) {

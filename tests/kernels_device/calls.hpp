@@ -77,6 +77,10 @@ void call_depthwise_conv2d(Call& call, Random& random, const ConvolutionShape& s
                            Scales scales);
 void call_linear(Call& call, Random& random, int32_t rows, int32_t depth, int32_t outputs,
                  bool kernel_sum, Scales scales);
+void call_batch_matmul(Call& call, Random& random, int32_t batch, int32_t rows, int32_t depth,
+                       int32_t columns, Scales scales);
+// Along the last of two dimensions.
+void call_softmax(Call& call, Random& random, int32_t rows, int32_t count);
 void call_add(Call& call, Random& random, int32_t count, Scales scales);
 void call_quantize(Call& call, Random& random, int32_t count, Scales scales);
 void call_dequantize(Call& call, Random& random, int32_t count);

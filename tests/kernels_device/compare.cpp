@@ -18,9 +18,11 @@ namespace rt::kernels::reference {
 [[gnu::weak]] extern const Kernel quantize_per_tensor;
 [[gnu::weak]] extern const Kernel quantized_add;
 [[gnu::weak]] extern const Kernel quantized_avg_pool2d;
+[[gnu::weak]] extern const Kernel quantized_batch_matmul;
 [[gnu::weak]] extern const Kernel quantized_conv2d;
 [[gnu::weak]] extern const Kernel quantized_depthwise_conv2d;
 [[gnu::weak]] extern const Kernel quantized_linear;
+[[gnu::weak]] extern const Kernel softmax;
 }  // namespace rt::kernels::reference
 
 namespace device {
@@ -80,6 +82,17 @@ void random_linear(Call& call, Random& random) {
   call_linear(call, random, rows, depth, outputs, random.one_in(3), scales_of(random));
 }
 
+void random_batch_matmul(Call& call, Random& random) {
+  const int32_t batch = random.integer(1, 3);
+  const int32_t rows = random.integer(1, 9);
+  const int32_t depth = random.choice<int32_t>({1, 8, 16, random.integer(1, 50)});
+  call_batch_matmul(call, random, batch, rows, depth, random.integer(1, 21), scales_of(random));
+}
+
+void random_softmax(Call& call, Random& random) {
+  call_softmax(call, random, random.integer(1, 16), random.choice<int32_t>({1, 10, 16, 40}));
+}
+
 void random_add(Call& call, Random& random) {
   const int32_t count = random.choice<int32_t>({1, 100, 511, 512, random.integer(512, 700)});
   call_add(call, random, count, scales_of(random));
@@ -118,6 +131,8 @@ const Subject kSubjects[] = {
     {"quantized_depthwise_conv2d", &reference::quantized_depthwise_conv2d, random_depthwise_conv2d,
      500},
     {"quantized_linear", &reference::quantized_linear, random_linear, 400},
+    {"quantized_batch_matmul", &reference::quantized_batch_matmul, random_batch_matmul, 200},
+    {"softmax", &reference::softmax, random_softmax, 60},
     {"quantized_add", &reference::quantized_add, random_add, 150},
     {"quantized_avg_pool2d", &reference::quantized_avg_pool2d, random_avg_pool2d, 150},
     {"quantize_per_tensor", &reference::quantize_per_tensor, random_quantize, 300},

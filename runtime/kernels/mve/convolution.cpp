@@ -243,9 +243,9 @@ void convolve(const Tensor& input, const Window& window, const Filters& filters,
   const int32_t depth = filters.size(window);
   const Fold fold = {depth, filters.outputs, stage.input_offset, stage.bias == nullptr ? 0 : 4};
   rt_mve_fold_offset(stage.bias == nullptr ? &kNoBias : stage.bias, filters.weights, folded, &fold);
-  const Dot3 dot = {{},       depth, folded, stage.multipliers,   stage.shifts,
-                    16,       {},    0,      stage.output_offset, stage.min,
-                    stage.max};
+  const Dot3 dot = {{},           depth,    {}, folded, stage.multipliers,
+                    stage.shifts, 16,       {}, 0,      stage.output_offset,
+                    stage.min,    stage.max};
   Pixels pixels(dot, filters, spare);
   if (is_pointwise(window)) {
     convolve_points(input, window, filters, pixels, out, pixel_bytes);

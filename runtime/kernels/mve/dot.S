@@ -39,8 +39,8 @@
   letp    lr, 8b
 .endm
 
-// Stack: a row of zeros and addresses that TWO_BY_THREE loads at once, sums of four channels, then
-// the rest of struct Dot3.
+// Stack: starts of the sums and addresses that TWO_BY_THREE loads at once, sums of four channels,
+// then the rest of struct Dot3.
 .equ D3_SUMS, 36
 .equ D3_REST, 84
 .equ D3_CHANNELS, 108
@@ -62,12 +62,12 @@
   sub     sp, #D3_BYTES
   mov     r12, r1
   ldm     r0!, {r1, r2, r3, r11}      // activations, depth
-  movs    r4, #0
+  ldm     r0!, {r4, r5, r6}           // starts
   strd    r4, r1, [sp, #0]
-  strd    r4, r4, [sp, #8]
-  strd    r2, r4, [sp, #16]
-  strd    r3, r4, [sp, #24]
-  str     r4, [sp, #32]
+  strd    r4, r5, [sp, #8]
+  strd    r2, r5, [sp, #16]
+  strd    r3, r6, [sp, #24]
+  str     r6, [sp, #32]
   ldm     r0!, {r1-r9}                // bias .. offset
   add     r10, sp, #D3_REST
   stm     r10, {r1-r9}

@@ -14,8 +14,9 @@ inline constexpr int32_t kChannels = 4;  // lanes of a vector of sums
 // Three rows of activations times rows of weights.
 struct Dot3 {
   const int8_t* activations[kPixels];
-  int32_t depth;        // >= 1
-  const int32_t* bias;  // folded
+  int32_t depth;           // >= 1
+  int32_t start[kPixels];  // added to the sums of a row
+  const int32_t* bias;     // folded
   const int32_t* multipliers;
   const int32_t* shifts;  // below 0; multipliers and shifts are vectors of four
   int32_t scale_step;     // bytes from one vector to the next: 16, or 0 for one for all

@@ -98,8 +98,8 @@ Error run(const Args& args, std::span<std::byte> temporary) {
   const int32_t shifts[] = {shift, shift, shift, shift};
   for (int32_t row = 0; row < linear.rows; row += kPixels) {
     for_all_outputs(linear.outputs, [&](int32_t first, int32_t count) {
-      Dot3 dot = {{}, linear.depth, folded + first, multipliers, shifts, 0,
-                  {}, count,        offset,         low,         high};
+      Dot3 dot = {{}, linear.depth, {},    folded + first, multipliers, shifts,
+                  0,  {},           count, offset,         low,         high};
       for (int32_t i = 0; i < kPixels; ++i) {
         const bool there = row + i < linear.rows;
         dot.activations[i] = in + (there ? row + i : row) * linear.depth;

@@ -3,6 +3,7 @@
 
 #include "runtime/core/kernel.hpp"
 #include "runtime/kernels/checks.hpp"
+#include "runtime/kernels/reference.hpp"
 #include "runtime/kernels/requantize.hpp"
 
 namespace rt::kernels {
@@ -73,6 +74,6 @@ Error run(const Args& args, std::span<std::byte>) {
 
 }  // namespace
 
-RT_KERNEL("cortex_m::quantized_batch_matmul.out", prepare, run);
+RT_REFERENCE_KERNEL(quantized_batch_matmul, "cortex_m::quantized_batch_matmul.out", prepare, run);
 
 }  // namespace rt::kernels
