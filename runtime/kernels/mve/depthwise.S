@@ -95,6 +95,60 @@ rt_mve_depthwise:
   pop     {r4-r11, pc}
   .size rt_mve_depthwise, . - rt_mve_depthwise
 
+// Windows of two vectors; the weights stay in memory.
+.macro CHANNEL sum, patches, at
+  vldrb.8 q0, [\patches]
+  vldrb.8 q1, [r12, #\at]
+  vmladava.s8 \sum, q0, q1
+  vldrb.8 q2, [\patches, #16]
+  vldrb.8 q3, [r12, #(\at + 16)]
+  vmladava.s8 \sum, q2, q3
+  add     \patches, \patches, r5
+.endm
+
+  .section .text.rt_mve_depthwise32, "ax"
+  .global rt_mve_depthwise32
+  .type rt_mve_depthwise32, %function
+  .thumb_func
+rt_mve_depthwise32:
+  push    {r4-r11, lr}
+  vpush   {d8-d15}
+  ldm     r0!, {r2, r4, r5, r6, r7, r8, r9, r10, r11, r12}
+  push    {r4}                        // bytes from output to output
+  mov     r3, r1
+  vldrw.32 q5, [r10]
+  vldrw.32 q6, [r11]
+  ldr     r1, [r0]                    // folded biases
+  mov     lr, r9                      // weights
+  add     r9, r8, r12
+  add     r10, r9, r12
+  add     r11, r10, r12
+  mov     r12, lr
+  dls     lr, r2
+1:
+  ldm     r1, {r0, r2, r4, r6}
+  CHANNEL r0, r8, 0
+  CHANNEL r2, r9, 32
+  CHANNEL r4, r10, 64
+  CHANNEL r6, r11, 96
+  vmov    q4[2], q4[0], r0, r4
+  vmov    q4[3], q4[1], r2, r6
+  ldr     r0, [sp]
+  vqrdmulh.s32 q4, q4, q5
+  vshr.s32 q7, q4, #31
+  vadd.i32 q4, q4, q7
+  vrshl.s32 q4, q4, q6
+  vadd.i32 q4, q4, r7
+  vqmovnb.s32 q4, q4
+  vqmovnb.s16 q4, q4
+  vstrb.32 q4, [r3]
+  add     r3, r3, r0
+  le      lr, 1b
+  add     sp, #4
+  vpop    {d8-d15}
+  pop     {r4-r11, pc}
+  .size rt_mve_depthwise32, . - rt_mve_depthwise32
+
   .section .text.rt_mve_scatter, "ax"
   .global rt_mve_scatter
   .type rt_mve_scatter, %function

@@ -13,9 +13,9 @@ class Group {
       : d_(depthwise),
         folded_(reinterpret_cast<int32_t*>(scratch)),
         weights_(reinterpret_cast<int8_t*>(folded_ + kStripChannels)),
-        strips_(weights_ + kStripChannels * kMaxTaps),
+        strips_(weights_ + kStripChannels * d_.window_bytes()),
         count_(d_.channels < kStripChannels ? d_.channels : kStripChannels) {
-    rt_mve_fill(weights_, kStripChannels * kMaxTaps, 0);
+    rt_mve_fill(weights_, kStripChannels * d_.window_bytes(), 0);
     // Lines outside the input stay as they are now.
     rt_mve_fill(strips_, kStripChannels * d_.strip_bytes(), -d_.input_offset);
     rt_mve_fill(padding_, kStripChannels, -d_.input_offset);
@@ -29,13 +29,14 @@ class Group {
     // The last four channels are done again as far as they were done.
     const int32_t rest = count_ - kChannels;
     const DepthwiseLine last = line_of(channel, rest);
+    const auto function = d_.window_bytes() == kVectorBytes ? rt_mve_depthwise : rt_mve_depthwise32;
     const StridedAxis& cross = d_.cross;
     out += channel;
     int32_t origin = -cross.axis.padding;
     for (int32_t i = 0; i < cross.axis.output; ++i, origin += cross.axis.stride) {
       load_strips(image + channel, origin);
-      rt_mve_depthwise(&first, out);
-      if (rest > 0) rt_mve_depthwise(&last, out + rest);
+      function(&first, out);
+      if (rest > 0) function(&last, out + rest);
       out += cross.output_bytes;
     }
   }
@@ -45,9 +46,9 @@ class Group {
     const int32_t taps = d_.cross.axis.kernel;
     for (int32_t k = 0; k < d_.line.axis.kernel; ++k) {
       rt_mve_scatter(weights_ + k * taps, 1, d_.weights + k * d_.line.weight_bytes + channel,
-                     d_.cross.weight_bytes, taps, kMaxTaps, count_);
+                     d_.cross.weight_bytes, taps, d_.window_bytes(), count_);
     }
-    const Fold fold = {kMaxTaps, count_, d_.input_offset, d_.bias == nullptr ? 0 : 4};
+    const Fold fold = {d_.window_bytes(), count_, d_.input_offset, d_.bias == nullptr ? 0 : 4};
     rt_mve_fold_offset(d_.bias == nullptr ? &kNoBias : d_.bias + channel, weights_, folded_, &fold);
   }
 
@@ -103,7 +104,7 @@ class Group {
             d_.away ? 1 : 0,
             d_.output_offset,
             strips_ + first * d_.strip_bytes(),
-            weights_ + first * kMaxTaps,
+            weights_ + first * d_.window_bytes(),
             d_.multipliers + channel + first,
             d_.shifts + channel + first,
             d_.strip_bytes(),

@@ -14,7 +14,8 @@
 namespace rt::kernels::mve {
 
 inline constexpr int32_t kStripChannels = 8;
-inline constexpr int32_t kMaxTaps = 16;  // of a window
+inline constexpr int32_t kVectorBytes = 16;
+inline constexpr int32_t kMaxTaps = 2 * kVectorBytes;  // of a window
 
 // One of the two axes, with the distances in bytes from index to index.
 struct StridedAxis {
@@ -39,15 +40,17 @@ struct Depthwise {
   }
   int32_t lines() const { return (line.axis.output - 1) * lines_advance() + line.axis.kernel; }
   int32_t taps() const { return line.axis.kernel * cross.axis.kernel; }
-  // Bytes of one channel's strip; a window is read as 16 bytes.
-  int32_t strip_bytes() const { return lines() * cross.axis.kernel + kMaxTaps; }
+  // Bytes of a window as it is read, in whole vectors: what lies behind its taps meets zeros.
+  int32_t window_bytes() const { return taps() <= kVectorBytes ? kVectorBytes : kMaxTaps; }
+  // Bytes of one channel's strip.
+  int32_t strip_bytes() const { return lines() * cross.axis.kernel + window_bytes(); }
   bool suits() const {
     constexpr int32_t kLargestOffset = 65535;  // of a scatter
     return channels >= kChannels && taps() <= kMaxTaps &&
            strip_bytes() <= kLargestOffset / kStripChannels;
   }
   uint32_t scratch_bytes() const {
-    return static_cast<uint32_t>(kStripChannels * (kMaxTaps + 4 + strip_bytes()));
+    return static_cast<uint32_t>(kStripChannels * (window_bytes() + 4 + strip_bytes()));
   }
 };
 
@@ -59,7 +62,7 @@ struct DepthwiseLine {
   int32_t away;         // whether negative ties must be rounded away from zero
   int32_t offset;
   const int8_t* patches;
-  const int8_t* weights;  // 16 a channel, zeros behind the taps
+  const int8_t* weights;  // window_bytes a channel, zeros behind the taps
   const int32_t* multipliers;
   const int32_t* shifts;
   int32_t strip_bytes;
@@ -76,7 +79,9 @@ struct Scatter3 {
 };
 
 extern "C" {
+// For windows of 16 bytes, and of 32.
 void rt_mve_depthwise(const DepthwiseLine* line, int8_t* out);
+void rt_mve_depthwise32(const DepthwiseLine* line, int8_t* out);
 void rt_mve_scatter3(const Scatter3* scatter);
 // One tap of up to eight channels.
 void rt_mve_scatter(int8_t* to, int32_t to_bytes, const int8_t* from, int32_t from_bytes,
