@@ -37,6 +37,8 @@ def tables(records: Iterable[Record]) -> list[Table]:
             found.append(_invalid_table(group))
         else:
             found.append(_table(_TITLES.get(evidence, evidence.value), group))
+            if any(_best_latency(record, estimated=True) for record in group):
+                found.append(_estimate_table(group))
     return found
 
 
@@ -73,6 +75,33 @@ def _table(title: str, records: list[Record]) -> Table:
     return table
 
 
+def _estimate_table(records: list[Record]) -> Table:
+    """Return what the timing models say, apart from what was counted or measured."""
+    title = "estimated cycles: a timing model over the counts, never measured; the band is its error (docs/estimate.md)"
+    table = Table(title=title, title_justify="left", header_style="bold")
+    for heading in ("board", "core", "model", "scheme"):
+        table.add_column(heading, no_wrap=True)
+    for heading in ("estimate", "band", "per MAC"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("band from")
+    for record in sorted(records, key=lambda r: (r.model.name, r.scheme, r.board.cpu, r.board.id)):
+        measure = _best_latency(record, estimated=True)
+        if measure is None or measure.band is None:
+            continue
+        low, high = measure.band
+        table.add_row(
+            record.board.id,
+            record.board.cpu.removeprefix("cortex-").upper(),
+            record.model.name,
+            record.scheme,
+            f"{measure.median:,.0f} est. cycles",
+            f"{low:,.0f} - {high:,.0f}",
+            f"{measure.median / record.program.macs:.2f}" if record.program.macs else "-",
+            measure.source,
+        )
+    return table
+
+
 def _invalid_table(records: list[Record]) -> Table:
     table = Table(title="invalid: nothing was measured", title_justify="left", header_style="bold")
     for heading in ("board", "model", "scheme", "why"):
@@ -83,8 +112,13 @@ def _invalid_table(records: list[Record]) -> Table:
     return table
 
 
-def _best_latency(record: Record) -> Measure | None:
-    return record.find("latency") or record.find("latency_first")
+def _best_latency(record: Record, *, estimated: bool = False) -> Measure | None:
+    """Return the warm latency, else the first; of the timing model only if asked for."""
+    for name in ("latency", "latency_first"):
+        for measure in record.measures:
+            if measure.name == name and (measure.evidence is Evidence.ESTIMATE) == estimated:
+                return measure
+    return None
 
 
 def _latency(record: Record) -> str:

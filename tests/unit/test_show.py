@@ -99,3 +99,20 @@ def test_differing_elements_are_shown_with_their_number(differ: int, shown: str)
     )
 
     assert shown in _text(record)[0]
+
+
+def test_an_estimate_stands_apart_with_its_band() -> None:
+    """Counted and estimated latency of one record: two tables, and the estimate never without its band."""
+    estimate = measured("latency", "est_cycles", Evidence.ESTIMATE, 1000).model_copy(
+        update={"band": (900.0, 1400.0), "source": "-10 % to +40 %, from 8 held anchors"}
+    )
+    record = _record(
+        "qemu", measured("latency_first", "instructions", Evidence.COUNT, 777), estimate
+    )
+
+    counted, estimated = _text(record)
+
+    assert "777 instr" in counted
+    assert "est. cycles" not in counted
+    assert "1,000 est. cycles │ 900 - 1,400" in estimated
+    assert "from 8 held anchors" in estimated
