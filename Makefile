@@ -36,6 +36,15 @@ check: setup ## Format, lint, types, layers, unit and contract tests, host runti
 	@$(PYTHON) -m pytest -q tests/unit tests/contract tests/runtime
 	@echo "check: all good"
 
+nightly: setup ## Run the matrix and say what got worse; e.g. make nightly NIGHTLY="--policy=examples/nightly.toml --budget=2h"
+	@$(VENV)/bin/bench nightly $(NIGHTLY)
+
+bench-nightly: setup ## The figures of the change-point test: a seeded history, 1,000 nights of noise
+	@$(PYTHON) -m tests.decide.history
+
+test-kills: setup ## Kill a recording process 200 times: nothing damaged, nothing lost
+	@BENCH_KILLS=200 $(PYTHON) -m pytest -q tests/decide/test_robust.py
+
 format: setup ## Format Python and C++
 	@$(VENV)/bin/ruff format --quiet .
 	@$(VENV)/bin/ruff check --quiet --fix --exit-zero .

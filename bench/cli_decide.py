@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from bench.board import all_boards
+from bench.board import all_boards, find_boards
 from bench.errors import InputError, UnknownNameError, nearest
 from bench.quantity import parse_bytes, parse_seconds, show, show_bytes, show_seconds
 from bench.store import RESULTS
@@ -26,9 +26,13 @@ if TYPE_CHECKING:
     from bench.select import Candidate, Judged, Notch, Requirements
 
 _SHOWN = 12
+_baseline = typer.Typer(
+    no_args_is_help=True, help="The committed figures of the emulated boards, and what changed."
+)
 _RECORDS = typer.Option(
     "--results", help="Folder of records (repeatable); default: results/.", show_default=False
 )
+_FILE = typer.Option("--file", help="The baselines.", show_default=False)
 _JSON = typer.Option("--json", help="Print JSON for a machine instead of a table.")
 
 
@@ -36,6 +40,8 @@ def register(app: typer.Typer) -> None:
     """Add this module's commands to the `bench` command."""
     app.command()(compare)
     app.command()(select)
+    app.command()(nightly)
+    app.add_typer(_baseline, name="baseline")
 
 
 def _console() -> Console:
@@ -310,6 +316,121 @@ def _matrix(judged: Sequence[Judged]) -> Table:
     for board in sorted({board for board, _ in cells}):
         table.add_row(board, *(cells.get((board, name), "not run") for name in models))
     return table
+
+
+@_baseline.command("accept")
+def baseline_accept(
+    reason: Annotated[str, typer.Option(help="One sentence, kept beside the figures.")],
+    results: Annotated[list[Path] | None, _RECORDS] = None,
+    board: Annotated[list[str] | None, typer.Option(help="Only these boards.")] = None,
+    model: Annotated[list[str] | None, typer.Option(help="Only these models.")] = None,
+    file: Annotated[Path, _FILE] = RESULTS / "baselines.json",
+) -> None:
+    """Make the latest records the baseline, with the reason; for real boards, start their history anew."""
+    from bench import baseline  # noqa: PLC0415  pandas only where a command needs it
+
+    latest = _latest(results, board, model)
+    made, count = baseline.accept(baseline.read(file), latest, reason)
+    baseline.write(file, made)
+    typer.echo(f"{count} cells accepted in {file}: {reason}")
+
+
+@_baseline.command("check")
+def baseline_check(
+    results: Annotated[list[Path] | None, _RECORDS] = None,
+    board: Annotated[list[str] | None, typer.Option(help="Only these boards.")] = None,
+    model: Annotated[list[str] | None, typer.Option(help="Only these models.")] = None,
+    file: Annotated[Path, _FILE] = RESULTS / "baselines.json",
+    *,
+    as_json: Annotated[bool, _JSON] = False,
+) -> None:
+    """Compare the latest records with the baseline. Exit 1 for a change that nothing explains."""
+    from bench import baseline  # noqa: PLC0415  as above
+
+    found = baseline.gate(baseline.read(file), _latest(results, board, model))
+    if as_json:
+        typer.echo(json.dumps(_plain(found), indent=1))
+    else:
+        for one in found:
+            typer.echo(f"{one.cell}: {one.state.value}")
+            for line in one.lines:
+                typer.echo(f"    {line}")
+    if any(one.state is baseline.State.CHANGED for one in found):
+        if not as_json:
+            typer.echo("if that is meant: bench baseline accept --reason='why'")
+        raise typer.Exit(1)
+
+
+def _latest(
+    results: list[Path] | None, boards: list[str] | None, models: list[str] | None
+) -> pd.DataFrame:
+    from bench import frame  # noqa: PLC0415  as above
+
+    found = load_told(_folders(results))
+    ids = [b.id for name in boards or [] for b in find_boards(name)]
+    if ids:
+        found = found[found["board"].isin(ids)]
+    if models:
+        found = found[found["model"].isin(models)]
+    # what an emulator ran with another toolchain is another cell
+    return frame.latest(found, (*frame.CELL, "toolchain"))
+
+
+def nightly(
+    policy: Annotated[
+        Path | None, typer.Option(help="Policy file (docs/decide.md); default: the defaults.")
+    ] = None,
+    results: Annotated[Path, typer.Option(help="Folder of records.")] = RESULTS,
+    budget: Annotated[
+        str | None, typer.Option(help="e.g. 2h: what does not fit is left out.")
+    ] = None,
+    board: Annotated[list[str] | None, typer.Option(help="Instead of the policy's boards.")] = None,
+    model: Annotated[list[str] | None, typer.Option(help="Instead of the policy's models.")] = None,
+    file: Annotated[Path, _FILE] = RESULTS / "baselines.json",
+    summary: Annotated[Path | None, typer.Option(help="Also write the Markdown here.")] = None,
+    junit: Annotated[Path | None, typer.Option(help="Also write the JUnit XML here.")] = None,
+) -> None:
+    """Run the matrix, keep records, and say what got worse. Exit 0 good, 1 worse, 3 nothing ran."""
+    from bench import baseline  # noqa: PLC0415  as above
+    from bench import nightly as night_of  # noqa: PLC0415  as above
+    from bench.model import list_models  # noqa: PLC0415  only here
+    from bench.policy import read_policy  # noqa: PLC0415  as above
+
+    rules = read_policy(policy)
+    ids = dict.fromkeys(b.id for name in board or rules.boards for b in find_boards(name))
+    cells = tuple(
+        night_of.Cell(one, name, scheme)
+        for one in ids
+        for name in model or rules.models or list_models()
+        for scheme in rules.schemes
+    )
+    folder = results.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    with night_of.only_one(folder):
+        bench = night_of.Bench(
+            rules,
+            cells,
+            folder,
+            baseline.read(file),
+            lambda cell, into: night_of.run_cell(cell, into, rules.pytest_args),
+            lambda text: typer.echo(text, err=True),
+            parse_seconds(budget) if budget else None,
+        )
+        night = night_of.run_night(bench)
+        kept = night_of.keep(night, folder)
+        removed = night_of.prune(folder, rules, bench.now())
+    for path, name in ((summary, "summary.md"), (junit, "junit.xml")):
+        if path is not None:
+            path.write_bytes((kept / name).read_bytes())
+    typer.echo(night_of.summary(night))
+    if removed:
+        typer.echo(
+            f"{removed} old transcripts removed (policy: {rules.keep_transcripts_nights} nights)",
+            err=True,
+        )
+    if trouble := night_of.call_hook(night, kept, rules.hook):
+        typer.echo(f"hook: {trouble}", err=True)
+    raise typer.Exit(night.exit_code)
 
 
 def load_told(folders: Sequence[Path]) -> pd.DataFrame:

@@ -12,7 +12,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from bench.errors import InputError, UnknownNameError, nearest
+from bench.frame import read_beside
 from bench.noise import difference_of_proportions, median_interval, spread
 from bench.quantity import show
 from bench.record import Evidence
@@ -365,20 +368,6 @@ def _history_of(run: Run, history: pd.DataFrame) -> list[float]:
 # --- why ------------------------------------------------------------------------------------------------------------
 
 
-def read_beside(run: Run, suffix: str) -> Any:
-    """Return the JSON file beside a record, None if it has none or the file is not the one that was hashed."""
-    entry = json.loads(run["files"]).get(suffix)
-    if entry is None:
-        return None
-    try:
-        data = (Path(run["path"]).parent / entry["file"]).read_bytes()
-    except OSError:
-        return None
-    if hashlib.sha256(data).hexdigest() != entry["sha256"]:
-        return None
-    return json.loads(data)
-
-
 def operator_changes(before: Any, after: Any) -> tuple[Delta, ...]:
     """Return operators whose instructions changed, largest change first; what has no partner counts from 0."""
     if not before or not after:
@@ -438,3 +427,21 @@ def _image_changes(a: Run, b: Run) -> list[str]:
         for run in (a, b)
     ]
     return lines + [f"{d.name}: {d.before:,} → {d.after:,} B" for d in _deltas(*sides)]
+
+
+def class_counts(run: Run) -> tuple[int, ...] | None:
+    """Return how often each class was the device's answer, None if the program is no classifier or has no outputs."""
+    program = read_beside(run, "program.json")
+    entry = json.loads(run["files"]).get("output_0.bin")
+    if not program or entry is None or not program.get("classes"):
+        return None
+    kind = {"float32": np.float32, "int8": np.int8}.get(program["outputs"][0]["dtype"])
+    try:
+        raw = (Path(run["path"]).parent / entry["file"]).read_bytes()
+    except OSError:
+        return None
+    if kind is None or hashlib.sha256(raw).hexdigest() != entry["sha256"]:
+        return None
+    classes = int(program["classes"])
+    answers = np.frombuffer(raw, kind).reshape(-1, classes).argmax(axis=1)
+    return tuple(int(count) for count in np.bincount(answers, minlength=classes))

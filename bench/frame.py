@@ -13,7 +13,7 @@ import logging
 import math
 import os
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -27,7 +27,7 @@ from pydantic import ValidationError
 from bench import record as record_module
 from bench.cache import write_atomically
 from bench.errors import InputError
-from bench.record import BESIDE_NAME, SCHEMA, Record
+from bench.record import BESIDE_NAME, NO_RECORDS, SCHEMA, Record
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -180,6 +180,20 @@ def _cell(value: object) -> str:
     return str(value).replace("|", "\\|")
 
 
+def read_beside(run: Mapping[Any, Any], suffix: str) -> Any:
+    """Return the JSON file beside a record, None if it has none or the file is not the one that was hashed."""
+    entry = json.loads(run["files"]).get(suffix)
+    if entry is None:
+        return None
+    try:
+        data = (Path(run["path"]).parent / entry["file"]).read_bytes()
+    except OSError:
+        return None
+    if hashlib.sha256(data).hexdigest() != entry["sha256"]:
+        return None
+    return json.loads(data)
+
+
 def _load_folder(root: Path) -> tuple[pa.Table, list[LeftOut]]:
     if not root.is_dir():
         raise InputError(
@@ -188,6 +202,7 @@ def _load_folder(root: Path) -> tuple[pa.Table, list[LeftOut]]:
     there = dict(_scan(root))
     table, known = _read_index(root)
     fresh = [name for name, stamp in there.items() if known.get(name, (0, 0, ""))[:2] != stamp]
+    fresh.sort(key=lambda name: (there[name][1], name))  # as they were written
     gone = known.keys() - there.keys()
     if fresh or gone:
         if fresh or any(not known[name][2] for name in gone):
@@ -223,7 +238,7 @@ def _scan(root: Path) -> Iterator[tuple[str, tuple[int, int]]]:
                     folders.append(name + "/")
                 elif (
                     entry.name.endswith(".json")
-                    and entry.name != "board.json"
+                    and entry.name not in NO_RECORDS
                     and not BESIDE_NAME.fullmatch(entry.name)
                 ):
                     stat = entry.stat()

@@ -174,6 +174,7 @@ def find_step(
     history: Sequence[float],
     firsts: Sequence[float],
     again: Sequence[float] = (),
+    settled: Sequence[float] | None = None,
     sensitivity: Sensitivity | None = None,
 ) -> Step | None:
     """Return the change that the newest nights show, None if it is noise or there is too little history.
@@ -183,6 +184,8 @@ def find_step(
         firsts: the first runs' values of tonight and of the suspicious nights directly before it.
         again: values of the runs that were made again in these nights. Only they confirm: the first runs were chosen
             because they looked bad.
+        settled: a value for each night of `history` and `firsts`, the median of all its runs where it ran again: an
+            outlier that did not come again is none. The spread is that of first runs: medians vary less.
         sensitivity: thresholds.
     """
     limits = sensitivity or Sensitivity()
@@ -193,11 +196,12 @@ def find_step(
         if abs(step.score) > limits.confirm:
             return step
     nights = [*history, *firsts]
+    newest = settled if settled is not None else nights
     best: Step | None = None
     for window in _WINDOWS:
         if len(nights) - window < limits.history:
             break
-        step = compared(nights[:-window], nights[-window:])
+        step = compared(nights[:-window], newest[-window:])
         if abs(step.score) > limits.alarm and (best is None or abs(step.score) > abs(best.score)):
             best = step
     return best

@@ -15,6 +15,8 @@ SCHEMA = 1
 RECORD_NAME = re.compile(r"\d{8}T\d{6}Z-[^.]+-[0-9a-f]{8}\.json")
 BESIDE_NAME = re.compile(r"\d{8}T\d{6}Z-[^.]+-[0-9a-f]{8}\.[^.]+\..+")
 
+NO_RECORDS = frozenset({"board.json", "baselines.json"})  # what else may lie among records
+
 
 class Evidence(StrEnum):
     """What a figure is. Unlike kinds are never ranked together."""

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from bench.cache import PROJECT, write_atomically
 from bench.errors import RecordError
-from bench.record import BESIDE_NAME, Attachment, Record
+from bench.record import BESIDE_NAME, NO_RECORDS, Attachment, Record
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,7 +89,7 @@ def load(root: Path = RESULTS) -> tuple[list[tuple[Path, Record]], list[Unreadab
     good: list[tuple[Path, Record]] = []
     bad: list[Unreadable] = []
     for path in sorted(root.rglob("*.json")):
-        if BESIDE_NAME.fullmatch(path.name) or path.name == "board.json":
+        if BESIDE_NAME.fullmatch(path.name) or path.name in NO_RECORDS:
             continue
         if any(part.startswith(".") for part in path.relative_to(root).parts):
             continue  # what a nightly keeps for itself
