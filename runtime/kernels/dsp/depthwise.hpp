@@ -10,6 +10,8 @@
 namespace rt::kernels::dsp {
 
 inline constexpr int32_t kQuad = 4;  // channels
+// Of either axis: the bytes of a strip of any input that fits memory then fit 32 bits.
+inline constexpr int32_t kMaxKernel = 32;
 
 // One of the two axes, with the distances in bytes from index to index.
 struct StridedAxis {

@@ -35,7 +35,8 @@ Path choose(const Args& args, const Window& window) {
   if (!scales_fit(args, kAt, window.h.kernel * window.w.kernel)) return Path::kReference;
   const int32_t channels = args.tensor(A::kInput).size(1);
   if (channels == 1) return Path::kOneChannel;
-  const bool suits = args.integer(kDepthMultiplier) == 1 && channels >= kQuad;
+  const bool suits = args.integer(kDepthMultiplier) == 1 && channels >= kQuad &&
+                     window.h.kernel <= kMaxKernel && window.w.kernel <= kMaxKernel;
   return suits ? Path::kPerChannel : Path::kReference;
 }
 
