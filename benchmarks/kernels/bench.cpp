@@ -21,6 +21,7 @@ namespace rt::kernels::reference {
 [[gnu::weak]] extern const Kernel quantized_conv2d;
 [[gnu::weak]] extern const Kernel quantized_depthwise_conv2d;
 [[gnu::weak]] extern const Kernel quantized_linear;
+[[gnu::weak]] extern const Kernel quantized_max_pool2d;
 [[gnu::weak]] extern const Kernel softmax;
 }  // namespace rt::kernels::reference
 
@@ -145,6 +146,9 @@ void count_all() {
         [](Call& call, Random& random) { call_add(call, random, 16384, Scales::kUsual); });
   count(&reference::quantized_avg_pool2d, "25x5-64", 0, [](Call& call, Random& random) {
     call_avg_pool2d(call, random, {1, 64, 64, 1, 25, 5, 25, 5, 25, 5, 0, 0, 1, 1});
+  });
+  count(&reference::quantized_max_pool2d, "2x2-32@24x24", 0, [](Call& call, Random& random) {
+    call_max_pool2d(call, random, {1, 32, 32, 1, 24, 24, 2, 2, 2, 2, 0, 0, 1, 1});
   });
   count(&reference::quantize_per_tensor, "27648", 0,
         [](Call& call, Random& random) { call_quantize(call, random, 27648, Scales::kUsual); });

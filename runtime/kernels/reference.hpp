@@ -15,6 +15,7 @@ extern const Kernel quantized_batch_matmul;
 extern const Kernel quantized_conv2d;
 extern const Kernel quantized_depthwise_conv2d;
 extern const Kernel quantized_linear;
+extern const Kernel quantized_max_pool2d;
 extern const Kernel softmax;
 
 }  // namespace rt::kernels::reference

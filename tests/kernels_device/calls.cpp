@@ -298,22 +298,47 @@ void call_dequantize(Call& call, Random& random, int32_t count) {
   call.out(rt::ScalarType::kFloat, {count});
 }
 
-void call_avg_pool2d(Call& call, Random& random, const ConvolutionShape& shape) {
+namespace {
+
+void add_pool(Call& call, Random& random, const ConvolutionShape& shape) {
   fill(call.tensor(rt::ScalarType::kChar,
                    {shape.images, shape.in_channels, shape.height, shape.width}, false),
        random);
   call.list({shape.kernel_h, shape.kernel_w});
   call.list({shape.stride_h, shape.stride_w});
   call.list({shape.padding_h, shape.padding_w});
+}
+
+void add_pool_out(Call& call, const ConvolutionShape& shape) {
+  call.out(rt::ScalarType::kChar,
+           {shape.images, shape.in_channels,
+            output_size(shape.height, shape.kernel_h, shape.stride_h, shape.padding_h, 1),
+            output_size(shape.width, shape.kernel_w, shape.stride_w, shape.padding_w, 1)});
+}
+
+}  // namespace
+
+void call_avg_pool2d(Call& call, Random& random, const ConvolutionShape& shape) {
+  add_pool(call, random, shape);
   call.boolean(false);
   call.integer(0);
   call.integer(0);
   call.integer(0);
   call.tensor(rt::ScalarType::kByte, {0}, false);
-  call.out(rt::ScalarType::kChar,
-           {shape.images, shape.in_channels,
-            output_size(shape.height, shape.kernel_h, shape.stride_h, shape.padding_h, 1),
-            output_size(shape.width, shape.kernel_w, shape.stride_w, shape.padding_w, 1)});
+  add_pool_out(call, shape);
+}
+
+void call_max_pool2d(Call& call, Random& random, const ConvolutionShape& shape) {
+  add_pool(call, random, shape);
+  call.list({1, 1});
+  call.boolean(false);
+  const int32_t zero_point = random.zero_point();
+  call.integer(zero_point);
+  call.integer(zero_point);
+  const Bounds clamp = bounds(random, zero_point);
+  call.integer(clamp.low);
+  call.integer(clamp.high);
+  add_pool_out(call, shape);
 }
 
 }  // namespace device

@@ -86,5 +86,6 @@ void call_quantize(Call& call, Random& random, int32_t count, Scales scales);
 void call_dequantize(Call& call, Random& random, int32_t count);
 // Groups, depth multiplier and dilation of the shape are not used.
 void call_avg_pool2d(Call& call, Random& random, const ConvolutionShape& shape);
+void call_max_pool2d(Call& call, Random& random, const ConvolutionShape& shape);
 
 }  // namespace device

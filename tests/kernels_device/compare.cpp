@@ -22,6 +22,7 @@ namespace rt::kernels::reference {
 [[gnu::weak]] extern const Kernel quantized_conv2d;
 [[gnu::weak]] extern const Kernel quantized_depthwise_conv2d;
 [[gnu::weak]] extern const Kernel quantized_linear;
+[[gnu::weak]] extern const Kernel quantized_max_pool2d;
 [[gnu::weak]] extern const Kernel softmax;
 }  // namespace rt::kernels::reference
 
@@ -107,7 +108,7 @@ void random_dequantize(Call& call, Random& random) {
   call_dequantize(call, random, random.integer(1, 70));
 }
 
-void random_avg_pool2d(Call& call, Random& random) {
+ConvolutionShape random_pool(Random& random) {
   ConvolutionShape shape = random_window(random);
   shape.dilation_h = shape.dilation_w = 1;
   if (random.one_in(8)) shape.kernel_h = shape.kernel_w = random.integer(6, 18);
@@ -116,7 +117,15 @@ void random_avg_pool2d(Call& call, Random& random) {
   if (shape.height < shape.kernel_h) shape.height = shape.kernel_h;
   if (shape.width < shape.kernel_w) shape.width = shape.kernel_w;
   shape.in_channels = random.choice<int32_t>({1, 3, 4, 5, 8, 9, 16, 21});
-  call_avg_pool2d(call, random, shape);
+  return shape;
+}
+
+void random_avg_pool2d(Call& call, Random& random) {
+  call_avg_pool2d(call, random, random_pool(random));
+}
+
+void random_max_pool2d(Call& call, Random& random) {
+  call_max_pool2d(call, random, random_pool(random));
 }
 
 struct Subject {
@@ -135,6 +144,7 @@ const Subject kSubjects[] = {
     {"softmax", &reference::softmax, random_softmax, 60},
     {"quantized_add", &reference::quantized_add, random_add, 150},
     {"quantized_avg_pool2d", &reference::quantized_avg_pool2d, random_avg_pool2d, 150},
+    {"quantized_max_pool2d", &reference::quantized_max_pool2d, random_max_pool2d, 150},
     {"quantize_per_tensor", &reference::quantize_per_tensor, random_quantize, 300},
     {"dequantize_per_tensor", &reference::dequantize_per_tensor, random_dequantize, 60},
 };

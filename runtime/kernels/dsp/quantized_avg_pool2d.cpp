@@ -3,6 +3,7 @@
 #include "runtime/kernels/dsp/requantize.hpp"
 #include "runtime/kernels/int8_pool.hpp"
 #include "runtime/kernels/nhwc.hpp"
+#include "runtime/kernels/pooled_window.hpp"
 #include "runtime/kernels/reference.hpp"
 
 namespace rt::kernels::dsp {
@@ -17,9 +18,9 @@ int8_t mean(int32_t sum, int32_t count) {
   return static_cast<int8_t>((sum > 0 ? sum + half : sum - half) / count);
 }
 
-// One output of four channels.
-void pool_quad(const int8_t* corner, int8_t* out, int32_t rows, int32_t columns, int32_t row_bytes,
-               int32_t channels) {
+// One output of four channels. Not inlined: the walk would take registers from its loop.
+[[gnu::noinline]] void pool_quad(const int8_t* corner, int8_t* out, int32_t rows, int32_t columns,
+                                 int32_t row_bytes, int32_t channels) {
   int32_t even = 0;
   int32_t odd = 0;
   for (int32_t y = 0; y < rows; ++y, corner += row_bytes) {
@@ -51,27 +52,14 @@ Error run(const Args& args, std::span<std::byte> temporary) {
   Tensor& out = args.tensor(kOut);
   const Window window = pool_window(args, out);
   if (!suits(args, window)) return reference::quantized_avg_pool2d.run(args, temporary);
-  const auto& [h, w] = window;
   const int32_t channels = input.size(1);
-  const int32_t row_bytes = w.input * channels;
-  const int8_t* image = input.as<int8_t>();
-  int8_t* result = out.as<int8_t>();
-  for (int32_t n = 0; n < input.size(0); ++n, image += h.input * row_bytes) {
-    for (int32_t y = 0; y < h.output; ++y) {
-      const Axis::Range ys = h.range(y);
-      for (int32_t x = 0; x < w.output; ++x, result += channels) {
-        const Axis::Range xs = w.range(x);
-        const int8_t* corner =
-            image + (ys.origin + ys.begin) * row_bytes + (xs.origin + xs.begin) * channels;
-        for (int32_t c = 0; c < channels; c += kQuad) {
-          // The last four channels are done again as far as they were done.
-          const int32_t first = c < channels - kQuad ? c : channels - kQuad;
-          pool_quad(corner + first, result + first, ys.end - ys.begin, xs.end - xs.begin, row_bytes,
-                    channels);
-        }
-      }
+  pool_windows(input, out, window, [&](PooledWindow w) {
+    for (int32_t c = 0; c < channels; c += kQuad) {
+      // The last four channels are done again as far as they were done.
+      const int32_t first = c < channels - kQuad ? c : channels - kQuad;
+      pool_quad(w.corner + first, w.out + first, w.rows, w.columns, w.row_bytes, channels);
     }
-  }
+  });
   return Error::kOk;
 }
 

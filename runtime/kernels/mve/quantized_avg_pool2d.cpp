@@ -4,6 +4,7 @@
 
 #include "runtime/kernels/int8_pool.hpp"
 #include "runtime/kernels/nhwc.hpp"
+#include "runtime/kernels/pooled_window.hpp"
 #include "runtime/kernels/reference.hpp"
 
 namespace rt::kernels::mve {
@@ -45,26 +46,13 @@ Error run(const Args& args, std::span<std::byte> temporary) {
   Tensor& out = args.tensor(kOut);
   const Window window = pool_window(args, out);
   if (!suits(window)) return reference::quantized_avg_pool2d.run(args, temporary);
-  const auto& [h, w] = window;
   const int32_t channels = input.size(1);
-  const int32_t row_bytes = w.input * channels;
-  const int8_t* image = input.as<int8_t>();
-  int8_t* result = out.as<int8_t>();
-  for (int32_t n = 0; n < input.size(0); ++n, image += h.input * row_bytes) {
-    for (int32_t y = 0; y < h.output; ++y) {
-      const Axis::Range ys = h.range(y);
-      for (int32_t x = 0; x < w.output; ++x, result += channels) {
-        const Axis::Range xs = w.range(x);
-        const int8_t* corner =
-            image + (ys.origin + ys.begin) * row_bytes + (xs.origin + xs.begin) * channels;
-        for (int32_t c = 0; c < channels; c += kLanes) {
-          const int32_t lanes = channels - c < kLanes ? channels - c : kLanes;
-          pool_lanes(corner + c, result + c, lanes, ys.end - ys.begin, xs.end - xs.begin, row_bytes,
-                     channels);
-        }
-      }
+  pool_windows(input, out, window, [&](PooledWindow w) {
+    for (int32_t c = 0; c < channels; c += kLanes) {
+      const int32_t lanes = channels - c < kLanes ? channels - c : kLanes;
+      pool_lanes(w.corner + c, w.out + c, lanes, w.rows, w.columns, w.row_bytes, channels);
     }
-  }
+  });
   return Error::kOk;
 }
 

@@ -2,6 +2,7 @@
 
 #include "runtime/kernels/int8_pool.hpp"
 #include "runtime/kernels/nhwc.hpp"
+#include "runtime/kernels/reference.hpp"
 
 namespace rt::kernels {
 namespace {
@@ -45,7 +46,7 @@ Error run(const Args& args, std::span<std::byte>) {
 
 }  // namespace
 
-RT_KERNEL("cortex_m::quantized_max_pool2d.out", prepare, run);
+RT_REFERENCE_KERNEL(quantized_max_pool2d, "cortex_m::quantized_max_pool2d.out", prepare, run);
 RT_NHWC_KERNEL("cortex_m::quantized_max_pool2d_nhwc.out", prepare, run);
 
 }  // namespace rt::kernels
