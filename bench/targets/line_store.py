@@ -6,6 +6,7 @@ import re
 import zlib
 
 _FRAME = re.compile(rb"@(\d{1,9}) ([a-z0-9_]+)[^*@\n\r]{0,480} \*([0-9a-f]{8})\r?\n")
+_LINE_BYTES = 512
 
 
 class LineStore:
@@ -32,6 +33,8 @@ class LineStore:
                 continue
             self._looked = match.end()
             self._keep(number, kind, frame)
+        # a line that has begun and not ended is no longer than a line
+        self._looked = max(self._looked, len(self.received) - _LINE_BYTES)
 
     def _keep(self, number: int, kind: bytes, frame: bytes) -> None:
         if kind == b"hello" and self.frames and self.end < 0:

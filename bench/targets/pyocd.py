@@ -7,6 +7,7 @@ wipes what shares a sector and never verifies. Here every session names its prob
 from __future__ import annotations
 
 import errno
+import struct
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -206,7 +207,7 @@ def explain(error: BaseException, doing: str, uid: str) -> LabError:
             return link
     told = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     return _fault_of_cable(error, chain, doing, uid, told) or _fault_of_chip(
-        error, doing, uid, told
+        error, chain, doing, uid, told
     )
 
 
@@ -232,17 +233,13 @@ def _fault_of_cable(
 
 
 _WAIT = (exceptions.TransferTimeoutError, DAPAccessIntf.TransferTimeoutError)
-_ANSWERED = (
-    *_WAIT,
-    exceptions.TransferFaultError,
-    exceptions.TransferProtocolError,
-    DAPAccessIntf.TransferFaultError,
-    DAPAccessIntf.TransferProtocolError,
-)
-_NO_ANSWER = (exceptions.TransferError, DAPAccessIntf.TransferError)
+# Of pyOCD's exceptions only their texts tell a chip that is silent from a probe that answers nonsense.
+_SILENCE = ("No ACK", "Target not detected")
 
 
-def _fault_of_chip(error: BaseException, doing: str, uid: str, told: str) -> LabError:
+def _fault_of_chip(
+    error: BaseException, chain: Sequence[BaseException], doing: str, uid: str, told: str
+) -> LabError:
     """Return what is wrong behind the probe, by the kind of pyOCD's exception."""
     if isinstance(error, exceptions.FlashFailure):
         return FlashProtocolError(
@@ -256,7 +253,7 @@ def _fault_of_chip(error: BaseException, doing: str, uid: str, told: str) -> Lab
             where=uid,
             hint="it needs a CMSIS-Pack: `bench doctor` names it, --pack-dir says where it lies",
         )
-    if isinstance(error, _NO_ANSWER) and not isinstance(error, _ANSWERED):
+    if any(silence in str(link) for link in chain for silence in _SILENCE):
         return NoPowerError(
             f"the probe answers, the chip does not, while {doing} ({told})",
             where=uid,
@@ -340,7 +337,8 @@ class Debugger:
             )
         flashed = time.monotonic()
         self.doing = "reading back"
-        for address, data in parts:
+        # If nothing was programmed, pyOCD has just read all of it and found it identical.
+        for address, data in parts if programmed else ():
             self._verify(address, data)
         return FlashReport(
             programmed,
@@ -383,7 +381,12 @@ class Debugger:
 
     def read(self, address: int, nbytes: int) -> bytes:
         """Read memory, of a running core too."""
-        return bytes(self._target.read_memory_block8(address, nbytes))
+        if address % 4 or nbytes % 4:
+            return bytes(self._target.read_memory_block8(address, nbytes))
+        # by words: pyOCD makes a list of each
+        return struct.pack(
+            f"<{nbytes // 4}I", *self._target.read_memory_block32(address, nbytes // 4)
+        )
 
     def write(self, address: int, data: bytes) -> None:
         """Write RAM, of a running core too."""

@@ -15,7 +15,7 @@ class Faults:
         drop_after_packets: the reply to that packet never comes.
         wait_after_accesses: from that access on the debug port answers WAIT for ever.
         fault_once_after_accesses: that one access ends in a bus fault.
-        no_ack_once: so many accesses from now on are not answered: a first attach that fails.
+        deaf_sessions: for so many sessions of the probe the chip does not answer: a first attach that fails.
         power_loss_after_runs: power goes when the core is started for that time (flash algorithms start it).
         stuck_bits: address -> bits that stay 0 in Flash.
         hang_after_runs: from that start on the flash controller never finishes.
@@ -36,7 +36,7 @@ class Faults:
     drop_after_packets: int | None = None
     wait_after_accesses: int | None = None
     fault_once_after_accesses: int | None = None
-    no_ack_once: int = 0
+    deaf_sessions: int = 0
     power_loss_after_runs: int | None = None
     stuck_bits: dict[int, int] = field(default_factory=dict)
     hang_after_runs: int | None = None

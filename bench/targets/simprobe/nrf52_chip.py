@@ -7,7 +7,7 @@ image that needs them stops at the first.
 
 from __future__ import annotations
 
-import socket
+import os
 import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -70,7 +70,10 @@ class Nrf52Chip(CoreDebug):
     def __init__(self, faults: Faults) -> None:
         super().__init__(0x410FC241)
         self.faults = faults
-        self.uart, self._uart_end = socket.socketpair()
+        received, sent = os.pipe(), os.pipe()
+        self.uart = (sent[0], received[1])
+        self._uart_out = sent[1]
+        os.set_blocking(sent[1], False)
         self._lock = threading.RLock()
         self._wake = threading.Condition(self._lock)
         self._running = False
@@ -234,8 +237,8 @@ class Nrf52Chip(CoreDebug):
             self._settle()
             self._erase_all()
         elif address == _UART_TXD:
-            with suppress(OSError):
-                self._uart_end.send(bytes([value & 0xFF]))
+            with suppress(BlockingIOError):
+                os.write(self._uart_out, bytes([value & 0xFF]))
         else:
             self._plain[address] = value
 

@@ -1,12 +1,13 @@
-"""A chip whose core and memory are QEMU's: what the debugger does goes through its gdbstub, its UART is a socket.
+"""A chip whose core and memory are QEMU's: what the debugger does goes through its gdbstub, its UART is a pair of pipes.
 
-Two things that QEMU 7.2 does otherwise than silicon are made up for here: BKPT does not stop a guest for gdb, so the
-one that flash algorithms return to becomes a breakpoint; and a lockup ends the emulator, so a core without a vector
-table is not started.
+Three things that QEMU 7.2 does otherwise than silicon are made up for here: BKPT does not stop a guest for gdb, so the
+one that flash algorithms return to becomes a breakpoint; a lockup ends the emulator, so a core without a vector table
+is not started; and so does a semihosting call that nobody answers, so a core that comes to one stands still there.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import select
 import shutil
@@ -29,6 +30,7 @@ _QEMU = "qemu-system-arm"
 _START_DEADLINE_S = 10.0
 _REPLY_DEADLINE_S = 5.0
 _PACKET = re.compile(rb"[+]*\$([^#]*)#..", re.DOTALL)
+_CODE_BYTES = 0x40000  # what is searched of a board's code
 _CHUNK_BYTES = 1024  # QEMU's packets hold 4096 characters
 _XPSR, _MAIN_STACK, _PROCESS_STACK = 16, 17, 18
 _GDB_XPSR, _SP, _LR, _PC = 25, 13, 14, 15
@@ -55,13 +57,27 @@ class QemuChip(CoreDebug):
         super().__init__(machine.cpuid, has_fpu=machine.has_fpu)
         self.machine = machine
         self.faults = faults
+        self._folder = folder
+        self._start()
+
+    def _start(self) -> None:
+        """Begin with a new board: all Flash is erased."""
+        machine, folder = self.machine, self._folder
         self._buffer = b""
         self._running = self._locked_up = self._hung = self._asleep = False
         self._set_breakpoints: set[int] = set()
-        with _listen(folder / "gdb") as gdb, _listen(folder / "uart") as uart:
-            self.process = _start(machine, folder)
+        self._semihosting: set[int] = set()
+        # Pipes, not a socket: QEMU sends byte by byte, and a socket keeps a buffer of its own for each.
+        for name in ("uart.in", "uart.out"):
+            (folder / name).unlink(missing_ok=True)
+            os.mkfifo(folder / name)
+        self.uart = (
+            os.open(folder / "uart.out", os.O_RDWR | os.O_NONBLOCK),
+            os.open(folder / "uart.in", os.O_RDWR | os.O_NONBLOCK),
+        )
+        with _listen(folder / "gdb") as gdb:
+            self.process = _launch(machine, folder)
             self._gdb, _ = gdb.accept()
-            self.uart, _ = uart.accept()
         self._gdb.settimeout(_REPLY_DEADLINE_S)
         self._command("qSupported")
         self._command("qXfer:features:read:target.xml:0,ffb")  # without it no single registers
@@ -75,7 +91,6 @@ class QemuChip(CoreDebug):
         self.process.kill()
         self.process.wait()
         self._gdb.close()
-        self.uart.close()
 
     # --- gdb's remote protocol ---
 
@@ -124,8 +139,12 @@ class QemuChip(CoreDebug):
         """Notice that the guest has stopped."""
         self.wake()
         if self._running and not self._hung and self._receive(0) is not None:
+            waits = self.register_read(_PC) in self._semihosting
             self._stopped()
-            self.note_breakpoint()
+            if waits:
+                self._hung = self._running = True
+            else:
+                self.note_breakpoint()
 
     def _stopped(self) -> None:
         self._running = False
@@ -171,6 +190,8 @@ class QemuChip(CoreDebug):
         elif self._halfword(self.register_read(_PC)) in (0xFFFF, 0):
             self._locked_up = True
             return
+        self._semihosting = set() if algorithm else self._semihosting_calls()
+        wanted |= self._semihosting
         for address in wanted:
             self._command(f"Z1,{address:x},2")
         self._set_breakpoints = wanted
@@ -182,6 +203,13 @@ class QemuChip(CoreDebug):
             return int.from_bytes(self._memory(address, 2), "little")
         except BusError:
             return 0xFFFF
+
+    def _semihosting_calls(self) -> set[int]:
+        """Return where the image calls its host (BKPT 0xAB); what only looks like it is never executed."""
+        start, nbytes = self.machine.flash[0]
+        code = self._memory(start, min(nbytes, _CODE_BYTES))
+        found = {start + m.start() for m in re.finditer(rb"\xab\xbe", code)}
+        return {address for address in found if address % 2 == 0}
 
     def core_step(self) -> None:
         """Execute one instruction."""
@@ -301,6 +329,10 @@ class QemuChip(CoreDebug):
         """Give power: RAM holds garbage, the core boots."""
         self.powered = True
         self._forget_debugger()
+        if self.process.poll() is not None:
+            for handle in self.uart:
+                os.close(handle)
+            self._start()
         start, _ = self.machine.ram[0]
         self._write(start, b"\xa5\x5a" * 0x4000)
         self.reset()
@@ -332,13 +364,13 @@ def _listen(path: Path) -> socket.socket:
     return listener
 
 
-def _start(machine: Machine, folder: Path) -> subprocess.Popen[bytes]:
+def _launch(machine: Machine, folder: Path) -> subprocess.Popen[bytes]:
     command = [
         *("setpriv", "--pdeathsig", "KILL", _QEMU),  # it must not outlive this process
         *("-M", machine.name, "-display", "none", "-monitor", "none", "-S"),
         *("-icount", f"shift={machine.icount_shift},sleep=off"),
         *("-chardev", f"socket,id=gdb0,path={folder / 'gdb'}", "-gdb", "chardev:gdb0"),
-        *("-chardev", f"socket,id=uart0,path={folder / 'uart'}", "-serial", "chardev:uart0"),
+        *("-chardev", f"pipe,id=uart0,path={folder / 'uart'}", "-serial", "chardev:uart0"),
     ]
     if shutil.which(_QEMU) is None:
         raise ToolMissingError(f"{_QEMU} is not installed", hint="apt-get install qemu-system-arm")

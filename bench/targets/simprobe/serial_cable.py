@@ -7,32 +7,33 @@ from __future__ import annotations
 
 import os
 import select
-import socket
 import threading
+import time
 import tty
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from bench.targets.simprobe.faults import Faults
 
-_POLL_MS = 20
+_POLL_S = 0.02
+_GATHER_S = 0.002
 _TRICKLE_BYTE = b"."
-_QUEUE_BYTES = 1 << 22
 
 
 class SerialCable:
     """One port; `link` is a symbolic link to the terminal of the moment.
 
     Args:
-        uart: a socket; what the chip sends can be read from it.
+        uart: returns the descriptors to read from and to write to; others after a dead chip got power again.
         link: stable path of the port.
         faults: what is to go wrong.
     """
 
-    def __init__(self, uart: socket.socket, link: Path, faults: Faults) -> None:
+    def __init__(self, uart: Callable[[], tuple[int, int]], link: Path, faults: Faults) -> None:
         self._uart = uart
         self._link = link
         self._faults = faults
@@ -73,21 +74,21 @@ class SerialCable:
             self._deliver(self._faults.serial_noise)
 
     def _pump(self) -> None:
-        poll = select.poll()
-        poll.register(self._uart, select.POLLIN)
         while True:
             self._look_for_host()
-            if not poll.poll(_POLL_MS):
-                if self._faults.serial_trickle:
-                    self._deliver(_TRICKLE_BYTE)
-                continue
-            try:
-                data = self._uart.recv(1 << 16)
-            except OSError:
-                return
-            if not data:
-                return
-            self._deliver(self._damaged(data))
+            data = b""
+            with suppress(OSError, ValueError):  # closed: the chip died
+                source, _ = self._uart()
+                if not select.select([source], [], [], _POLL_S)[0]:
+                    if self._faults.serial_trickle:
+                        self._deliver(_TRICKLE_BYTE)
+                    continue
+                time.sleep(_GATHER_S)  # bytes come one by one: take many at a time
+                data = os.read(source, 1 << 16)
+            if data:
+                self._deliver(self._damaged(data))
+            else:
+                time.sleep(_POLL_S)
 
     def _look_for_host(self) -> None:
         if self._master < 0:
@@ -103,7 +104,7 @@ class SerialCable:
 
     def _send_to_chip(self, data: bytes) -> None:
         with suppress(OSError):
-            self._uart.sendall(data)
+            os.write(self._uart()[1], data)
 
     def _damaged(self, data: bytes) -> bytes:
         """Return what arrives of what the chip sent."""
@@ -112,6 +113,10 @@ class SerialCable:
         end = self._since_reset
         if faults.serial_mute or faults.serial_trickle:
             return b""
+        if not (faults.serial_lose or faults.serial_double or faults.serial_mangle) and (
+            faults.serial_gone_after_bytes is None
+        ):
+            return data
         out = bytearray()
         for offset, byte in enumerate(data, start):
             if any(at <= offset < at + count for at, count in faults.serial_lose.items()):

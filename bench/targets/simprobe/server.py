@@ -49,7 +49,7 @@ class Device:
         self.port = DebugPort(self.chip, self.faults)
         target = pyocd_target_name(kind) if kind in MACHINES else kind
         self.firmware = ProbeFirmware(uid, kind, target, self.port)
-        self.cable = SerialCable(self.chip.uart, folder / "tty", self.faults)
+        self.cable = SerialCable(lambda: self.chip.uart, folder / "tty", self.faults)
         self.chip.on_reset = self.cable.note_reset
         self.lock = threading.RLock()
         self.plugged = True
@@ -97,6 +97,8 @@ class Device:
                 _tell(stream, "gone" if not self.plugged else "busy")
                 return
             self.claimed_by = client
+            self.port.deaf = self.faults.deaf_sessions > 0
+            self.faults.deaf_sessions -= int(self.port.deaf)
             self.chip.wake()
         _tell(stream, "claimed")
         while head := stream.read(_LENGTH.size):
@@ -176,6 +178,8 @@ class Device:
     def rest(self) -> None:
         """Stop the core of a board that nobody looks at, so that it does not use up the machine's."""
         with self.lock:
+            if not self.chip.powered:
+                return
             watched = self.cable.read_by_host or self.claimed_by is not None
             if watched:
                 self.chip.wake()
@@ -215,7 +219,10 @@ def _serve(kind: str, uid: str, folder: Path, idle_s: float) -> None:
             try:
                 client, _ = listener.accept()
             except TimeoutError:
-                device.rest()
+                with suppress(
+                    BusError
+                ):  # the emulator ended: the chip is dead until it gets power again
+                    device.rest()
                 continue
             client.settimeout(None)
             threading.Thread(target=device.serve, args=(client,), daemon=True).start()

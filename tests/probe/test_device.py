@@ -1,0 +1,155 @@
+"""The way to a device when all is well: flash what changed, boot, read the port, ask again, and the same figures."""
+
+from __future__ import annotations
+
+import json
+import struct
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bench.bundle import Options
+from bench.errors import LabError
+from bench.foreign import foreign_program
+from bench.pipeline import Attempt, Case, Plan, run_case, target_for
+from bench.record import Evidence, Status
+from bench.targets.device import LADDER
+from bench.targets.simprobe import machines
+from bench.targets.simprobe.machines import SECTOR_BYTES
+from tests.probe.conftest import (
+    UPSTREAM,
+    Simulated,
+    bundle_of,
+    image_of,
+    output_of,
+    power_command,
+)
+
+pytestmark = pytest.mark.qemu
+
+
+def _flashed(diagnostics: str) -> dict[str, float]:
+    line = diagnostics.splitlines()[0].removeprefix("flash: ")
+    told: dict[str, float] = json.loads(line)
+    return told
+
+
+def test_only_what_changed_is_programmed(an386: Simulated) -> None:
+    """Nothing the second time; of another model the slot, of another firmware its sectors."""
+    _, first = an386.run(bundle_of("linear"))
+    _, same = an386.run(bundle_of("linear"))
+    _, model = an386.run(bundle_of("ds_cnn"))
+    code = image_of("mps2-an386").code_bytes
+
+    assert 0 == _flashed(first.diagnostics)["identical_bytes"]
+    assert 0 == _flashed(same.diagnostics)["programmed_bytes"]
+    changed = _flashed(model.diagnostics)
+    assert len(bundle_of("ds_cnn").data) <= changed["programmed_bytes"]
+    assert changed["programmed_bytes"] < len(bundle_of("ds_cnn").data) + 2 * SECTOR_BYTES
+    assert code - SECTOR_BYTES < changed["identical_bytes"]
+
+
+def test_nothing_outside_is_wiped(an386: Simulated) -> None:
+    """Bytes that share the last sector with the bundle stay, and so do the sectors beside it."""
+    slot = image_of("mps2-an386").model.start
+    bundle = bundle_of("linear")
+    an386.run(bundle)
+    end = slot + len(bundle.data)
+    next_sector = slot + -(-len(bundle.data) // SECTOR_BYTES) * SECTOR_BYTES
+    an386.bench.write(end, b"neighbour")
+    an386.bench.write(next_sector, b"the next sector")
+    an386.bench.write(slot + 200, b"\0\0\0\0")
+
+    an386.run(bundle)
+
+    assert b"neighbour" == an386.bench.read(end, 9)
+    assert b"the next sector" == an386.bench.read(next_sector, 15)
+    assert bundle.data == an386.bench.read(slot, len(bundle.data))
+
+
+@pytest.mark.parametrize("model", ["ds_cnn", "resnet8"])
+def test_a_record_of_a_simulated_device(model: str, an386: Simulated) -> None:
+    """It is complete and right, says `simulated`, counts what the emulator counts, and is never silicon."""
+    program = foreign_program(
+        UPSTREAM / f"{model}_cortex-m4.pte", (UPSTREAM / f"{model}_cortex-m4.in.bin",)
+    )
+    plan = Plan(Options(warmup=0, iterations=1), deadline_s=60.0)
+    case = Case(an386.board, model, program.manifest.scheme)
+    image = image_of("mps2-an386")
+
+    outcome = run_case(Attempt(case, program, image, an386.target(), plan))
+    emulated = run_case(Attempt(case, program, image, target_for(an386.board), plan))
+
+    record = outcome.record
+    assert (an386.entry.name, "simulated") == (record.device, record.attachment)
+    assert record.status is not Status.INVALID
+    assert output_of(model) == outcome.log.outputs[0, 0]
+    assert Evidence.SILICON not in {measure.evidence for measure in record.measures}
+    latency, twin = record.find("latency"), emulated.record.find("latency")
+    assert latency is not None
+    assert twin is not None
+    assert (twin.values, "instructions") == (latency.values, latency.unit)
+
+
+def test_a_reset_that_fails_once_is_mended_and_recorded(an386: Simulated) -> None:
+    """The first attach fails, the second works (S24): the run's transcript says so."""
+    an386.bench.arm(deaf_sessions=1)
+
+    log, transcript = an386.run(ladder=LADDER)
+
+    assert ("retry",) == transcript.recovery
+    assert output_of("linear") == log.outputs[0, 0]
+
+
+def test_power_is_cycled_where_the_site_file_says_how(
+    plug_in: Callable[..., Simulated],
+) -> None:
+    """A device without power comes back through its power command, after the steps that cost less."""
+    command = power_command("mps2-an386", "SIM-POWER")
+    simulated = plug_in(uid="SIM-POWER", power_command=command)
+    simulated.bench.do("power_off")
+
+    log, transcript = simulated.run(ladder={"no-power": ("retry", "power-cycle")})
+
+    assert ("retry", "power-cycle") == transcript.recovery
+    assert output_of("linear") == log.outputs[0, 0]
+
+
+def test_a_device_that_fails_again_is_left_alone(an386: Simulated) -> None:
+    """Twice in a row, then quarantined for the rest of the run, at once."""
+    target = an386.target()
+    an386.bench.do("unplug")
+    codes = []
+    for _ in range(3):
+        with pytest.raises(LabError) as caught:
+            target.flash(an386.board, image_of("mps2-an386"))
+        codes.append(caught.value.code)
+
+    assert ["probe-missing", "probe-missing", "quarantined"] == codes
+
+
+def test_a_lost_line_of_a_large_dump_is_sent_again(an386: Simulated) -> None:
+    """Of 500 KB of outputs some bytes in the middle get lost: those lines are asked for, the bytes are right."""
+    an386.bench.arm(serial_lose={20_000: 3, 300_000: 700, 600_000: 1})
+
+    log, transcript = an386.run(bundle_of("autoencoder", samples=200))
+
+    sent = sum(len(data) for data in log.outputs.values())
+    assert sent >= 500_000
+    assert 3 <= transcript.repaired_lines <= 8
+    assert {output_of("autoencoder")} == set(log.outputs.values())
+    assert transcript.received != transcript.raw
+
+
+def test_the_flash_algorithm_is_its_source(tmp_path: Path) -> None:
+    """The words that pyOCD gets are flash_algorithm.S, assembled."""
+    source = Path(machines.__file__).with_name("flash_algorithm.S")
+    built, raw = tmp_path / "a.o", tmp_path / "a.bin"
+    subprocess.run(["arm-none-eabi-as", str(source), "-o", str(built)], check=True)
+    subprocess.run(["arm-none-eabi-objcopy", "-O", "binary", str(built), str(raw)], check=True)
+    data = raw.read_bytes()
+    data += bytes(-len(data) % 4)
+
+    assert struct.unpack(f"<{len(data) // 4}I", data) == machines.ALGORITHM_WORDS
