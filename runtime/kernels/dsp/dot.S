@@ -64,13 +64,13 @@ rt_dsp_dot5:
   stm     r12!, {r2-r5}
   add     r5, r4, r4, lsl #2
   add     r1, r1, r5, lsl #3          // 40 bytes a quad
-  // The quads are done four a turn; the first turn begins where the rest of the division by four
+  // The quads are done eight a turn; the first turn begins where the rest of the division by eight
   // says, or at the end if there are none.
-  and     r5, r4, #3
+  and     r5, r4, #7
   adr     r6, 8f
   cmp     r4, #0
   it      eq
-  moveq   r5, #4
+  moveq   r5, #8
   ldrb    r5, [r6, r5]
   adr     r6, 2f
   add     r6, r6, r5, lsl #1
@@ -92,18 +92,30 @@ rt_dsp_dot5:
 2:
   ldr     lr, [r9], #4
   QUAD_OF_5
-3:
+21:
   ldr     lr, [r9], #4
   QUAD_OF_5
-4:
+22:
   ldr     lr, [r9], #4
   QUAD_OF_5
-5:
+23:
+  ldr     lr, [r9], #4
+  QUAD_OF_5
+24:
+  ldr     lr, [r9], #4
+  QUAD_OF_5
+25:
+  ldr     lr, [r9], #4
+  QUAD_OF_5
+26:
+  ldr     lr, [r9], #4
+  QUAD_OF_5
+27:
   ldr     lr, [r9], #4
   QUAD_OF_5
   ldr     r12, [sp, #D5_END]
   cmp     r11, r12
-  bne     2b
+  bne.w   2b
 6:
   ldr     r10, [sp, #D5_TAIL]
   cmp     r10, #0
@@ -138,7 +150,8 @@ rt_dsp_dot5:
   pop     {r4-r11, pc}
   .align 2
 8:
-  .byte   0, (5b - 2b) / 2, (4b - 2b) / 2, (3b - 2b) / 2, (6b - 2b) / 2
+  .byte   0, (27b - 2b) / 2, (26b - 2b) / 2, (25b - 2b) / 2, (24b - 2b) / 2, (23b - 2b) / 2
+  .byte   (22b - 2b) / 2, (21b - 2b) / 2, (6b - 2b) / 2
   .align 2
 9:
   // The last one to three weights of a row, without reading past them; their activations are

@@ -52,6 +52,7 @@ void rt_dsp_dot1(const Dot1* dot, const int8_t* weights);
 template <int32_t kStep>
 inline int32_t* widen(int32_t* to, const int8_t* from, int32_t quads, uint32_t offset) {
   for (; quads >= 4; quads -= 4, from += 16, to += 8 * kStep) {
+#pragma GCC unroll 4
     for (int32_t i = 0; i < 4; ++i) {
       const uint32_t bytes = load_word(from + 4 * i);
       to[2 * i * kStep] = widen_even(offset, bytes);
