@@ -190,6 +190,9 @@ def run(
         int, typer.Option(help="Let the program have this many bytes of the arena; 0: all.")
     ] = 0,
     iterations: Annotated[int, typer.Option(help="Measured inferences after the first.")] = 0,
+    resets: Annotated[
+        int, typer.Option(min=1, help="Run so often from reset, and compare outputs and counts.")
+    ] = 1,
     deadline: Annotated[
         float | None, typer.Option(help="Seconds until the run is given up.")
     ] = None,
@@ -218,7 +221,9 @@ def run(
     if isinstance(image, LabError):
         raise image
     plan = pipeline.Plan(
-        Options(warmup=0, iterations=iterations, arena_limit_bytes=arena), deadline_s=deadline
+        Options(warmup=0, iterations=iterations, arena_limit_bytes=arena),
+        deadline_s=deadline,
+        resets=resets,
     )
     case = pipeline.Case(chosen[0], str(program), made.manifest.scheme)
     try:

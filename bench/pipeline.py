@@ -15,7 +15,18 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from bench import build, deployment, estimate, faults, foreign, metrics, preflight, process, wire
+from bench import (
+    build,
+    deployment,
+    estimate,
+    faults,
+    foreign,
+    metrics,
+    preflight,
+    process,
+    validity,
+    wire,
+)
 from bench.attach import Attach, Mode
 from bench.attach import target_for as choose_target
 from bench.bundle import Bundle, Options, pack
@@ -58,8 +69,6 @@ _EXPORT_DEADLINE_S = 3600.0
 _RETRIES = (
     1  # of a run whose lines were damaged on the way; what the device itself says is never retried
 )
-_DEGRADING = {"no-host-reference"}
-_TELLING = {"no-host-reference", "degenerate-range", "float-node"}  # findings that a record repeats
 
 Say = Callable[[str], None]
 
@@ -86,6 +95,7 @@ class Plan:
         deadline_s: of one run; None for one from the amount of work.
         deployment: also link and run the deployment image, for sizes that a product would have.
         estimate: also run once with QEMU's plugin, for estimated cycles.
+        resets: run so often from reset, and compare.
     """
 
     options: Options = field(default_factory=Options)
@@ -93,6 +103,7 @@ class Plan:
     deadline_s: float | None = None
     deployment: bool = True
     estimate: bool = True
+    resets: int = 1
 
 
 @dataclass(frozen=True)
@@ -329,6 +340,7 @@ def run_case(attempt: Attempt) -> Outcome:
                 run,
                 deployment=_run_deployment(attempt, request),
                 operator_est_cycles=operator_cycles,
+                repeats=_repeat(attempt, request),
             )
             return Outcome(
                 _whole_record(
@@ -349,6 +361,15 @@ def run_case(attempt: Attempt) -> Outcome:
         except LabError as fault:
             raise _failed(attempt, transcript, fault, retries) from fault
     raise AssertionError("the loop above returns or raises")
+
+
+def _repeat(attempt: Attempt, request: Request) -> tuple[RunLog, ...]:
+    """Run the same bundle again from reset, as often as the plan says, each time with a nonce of its own."""
+    logs = []
+    for _ in range(attempt.plan.resets - 1):
+        again = replace(request, nonce=secrets.randbits(64))
+        logs.append(wire.parse(attempt.target.run(again), _expected(again)))
+    return tuple(logs)
 
 
 def _run_deployment(
@@ -403,23 +424,9 @@ def _whole_record(
     retries: int,
     transcript: Transcript,
 ) -> Record:
-    """Return the record of a run that was parsed and measured."""
-    issues = [
-        Issue(code=finding.code, message=f"{finding.node}: {finding.message}")
-        for finding in attempt.program.manifest.findings
-        if finding.code in _TELLING
-    ]
-    if retries:
-        message = f"{retries} run was damaged on the wire and done again"
-        issues.append(Issue(code="retried", message=message))
-    if transcript.repaired_lines:
-        message = f"{transcript.repaired_lines} lines were lost on the way and sent again"
-        issues.append(Issue(code="repaired", message=message))
-    if transcript.recovery:
-        message = f"the device failed first; tried: {', '.join(transcript.recovery)}"
-        issues.append(Issue(code="recovered", message=message))
-    degraded = retries or any(issue.code in _DEGRADING for issue in issues)
+    """Return the record of a run that was parsed and measured; its status comes from `bench.validity`."""
     blank = _blank_record(attempt, run.log.hello.engine, run.log.hello.engine_version)
+    judged = validity.judge(run, transcript, retries=retries, dirty=blank.dirty)
     images = blank.images
     if run.deployment is not None:
         images = (*images, _image_facts(run.deployment[0].image, "deployment"))
@@ -427,8 +434,8 @@ def _whole_record(
         update={
             "images": images,
             "device": transcript.device or blank.device,
-            "status": Status.DEGRADED if degraded else Status.VALID,
-            "issues": tuple(issues),
+            "status": judged.status,
+            "issues": judged.issues,
             "retries": retries,
             "measures": measures,
         }

@@ -52,6 +52,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
                     help="measured inferences; default: 3 (emulators are deterministic)")  # fmt: skip
     group.addoption("--warmup", type=int, default=1, metavar="N",
                     help="inferences between the first and the measured ones; default: 1")  # fmt: skip
+    group.addoption("--resets", type=int, default=1, metavar="N",
+                    help="run N times from reset and compare outputs and counts; default: 1")  # fmt: skip
     group.addoption("--record", nargs="?", const=str(RESULTS), default=str(RESULTS), metavar="DIR",
                     help="where records go; default: results/")  # fmt: skip
     group.addoption("--attach", default="auto", choices=["auto", "hardware", "twin"],
@@ -97,6 +99,8 @@ def pytest_configure(config: pytest.Config) -> None:
             read_site().named(config.getoption("device"))
         if samples is not None and samples < 1:
             raise pytest.UsageError("--samples must be 1 or more")
+        if config.getoption("resets") < 1:
+            raise pytest.UsageError("--resets must be 1 or more")
     except LabError as fault:
         raise pytest.UsageError(str(fault)) from fault
 
@@ -153,7 +157,12 @@ def _plan(config: pytest.Config) -> Plan:
         iterations=config.getoption("iterations"),
         operator_ticks=True,
     )
-    return Plan(options, config.getoption("samples"), config.getoption("deadline"))
+    return Plan(
+        options,
+        config.getoption("samples"),
+        config.getoption("deadline"),
+        resets=config.getoption("resets"),
+    )
 
 
 @pytest.fixture(scope="session")

@@ -43,6 +43,7 @@ class Run:
         samples: how many of the program's samples the device ran.
         deployment: the deployment image and its run; None where there is none to ship (the host).
         operator_est_cycles: estimated cycles by program instruction; empty without a timing model.
+        repeats: logs of further resets with the same bundle.
     """
 
     board: Board
@@ -52,6 +53,7 @@ class Run:
     samples: int
     deployment: tuple[Deployment, DeploymentRun] | None = None
     operator_est_cycles: dict[int, float] = field(default_factory=dict)
+    repeats: tuple[RunLog, ...] = ()
 
     def device_output(self, index: int) -> NDArray[np.generic]:
         """Return output `index` of every sample as the device sent it: (samples, elements), memory order."""

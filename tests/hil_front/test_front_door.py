@@ -79,7 +79,8 @@ def test_one_program_once_with_raw_inputs_and_outputs(tmp_path: Path) -> None:
     record = json.loads(done.stdout)
     assert (record["board"]["cpu"], record["attachment"]) == ("cortex-m55", "emulator")
     assert {m["unit"] for m in record["measures"] if m["name"] == "latency_first"} == {
-        "instructions"
+        "instructions",
+        "est_cycles",
     }
 
 
@@ -171,7 +172,8 @@ def test_a_ready_program_runs_without_accuracy(tmp_path: Path) -> None:
     (record,) = tmp_path.rglob("*-int8-????????.json")
     told = json.loads(record.read_text())
     assert told["status"] == "degraded"
-    assert [issue["code"] for issue in told["issues"]] == ["no-host-reference"]
+    codes = [issue["code"] for issue in told["issues"]]
+    assert [code for code in codes if code != "dirty-tree"] == ["no-host-reference"]
     assert not [m for m in told["measures"] if m["name"].startswith("top1")]
 
 

@@ -28,7 +28,7 @@ def _run(folder: Path, *arguments: str) -> Records:
     assert done.returncode == 0, done.stdout
     found: Records = {}
     for path in folder.rglob("*.json"):
-        if not path.name.endswith(".program.json"):
+        if path.name.count(".") == 1:  # others are files beside a record
             record = json.loads(path.read_text())
             found[record["board"]["id"], record["model"]["name"]] = record
     return found

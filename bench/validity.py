@@ -1,0 +1,211 @@
+"""How far a record can be trusted: every rule, its code and its weight, in one place (docs/validity.md).
+
+A fault (`bench.errors`, docs/faults.md) leaves an invalid record by itself, with the fault's code. The rules here
+look at runs that went through: what they find is an issue of the record, and the weightiest decides its status.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bench.determinism import compare_runs
+from bench.errors import Blame, LabError
+from bench.record import Issue, Status
+
+if TYPE_CHECKING:
+    from bench.metrics import Run
+    from bench.wire import Transcript
+
+UNWRITTEN = 0xA5  # firmware/app/run.cpp fills byte k of an output with this ^ k before an inference
+FEW_STEPS = 4.0  # outputs that span less cannot tell a right program from a wrong one
+DRIFT = 0.02  # of the median: timing noise of real parts at rest stays below
+DRIFT_SAMPLES = 8  # fewer show noise as drift
+
+
+class Weight(StrEnum):
+    """What an issue does to its record."""
+
+    INVALID = "invalid"  # no measures
+    DEGRADED = "degraded"  # usable, with care
+    NOTE = "note"  # good to know; the record stays valid
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A stable code and what it means for the record."""
+
+    code: str
+    weight: Weight
+    meaning: str
+
+
+_ALL = (
+    Rule("clock-mismatch", Weight.INVALID, "the device's counter runs at another rate than the board's file says"),
+    Rule("output-unwritten", Weight.INVALID, "an output still has the pattern that it was filled with: nothing wrote it"),
+    Rule("no-host-reference", Weight.DEGRADED, "outputs are compared with the float model alone"),
+    Rule("inconclusive-output", Weight.DEGRADED, "outputs span a few steps, or are equal for different inputs: "
+         "that they agree with the reference proves little"),
+    Rule("unsteady-count", Weight.DEGRADED, "an emulator counted differently for the same inference"),
+    Rule("warm-up-drift", Weight.DEGRADED, "the later half of the latency samples is slower or faster than the earlier"),
+    Rule("not-deterministic", Weight.DEGRADED, "outputs, or an emulator's counts, differ between resets"),
+    Rule("retried", Weight.DEGRADED, "a run was damaged on the wire and done again"),
+    Rule("repaired", Weight.NOTE, "lines were lost on the way and sent again"),
+    Rule("recovered", Weight.NOTE, "the device failed first; the message says what mended it"),
+    Rule("wire-noise", Weight.NOTE, "bytes outside lines came and were skipped"),
+    Rule("dirty-tree", Weight.NOTE, "the project had changes that no commit has: the commit alone does not tell what ran"),
+    Rule("degenerate-range", Weight.NOTE, "calibration data that is constant or ruled by one outlier"),
+    Rule("float-node", Weight.NOTE, "a node of an int8 program stayed float"),
+)  # fmt: skip
+RULES = {rule.code: rule for rule in _ALL}
+
+
+class InvalidRunError(LabError):
+    """A run that went through and still means nothing; its code is the rule's."""
+
+    code = "run-invalid"
+    blame = Blame.DEVICE
+
+    def __init__(self, issue: Issue) -> None:
+        super().__init__(issue.message, hint=RULES[issue.code].meaning)
+        self.code = issue.code
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The status of a record and why."""
+
+    status: Status
+    issues: tuple[Issue, ...]
+
+
+def judge(run: Run, transcript: Transcript, *, retries: int, dirty: bool) -> Judgement:
+    """Apply every rule to a run that was parsed.
+
+    Raises:
+        InvalidRunError: a rule of weight `invalid` holds.
+    """
+    found = [Issue(code=code, message=message) for code, message in _found(run)]
+    found += [Issue(code=c, message=m) for c, m in _of_transport(run, transcript, retries)]
+    if dirty:
+        message = "the work tree differs from the commit"
+        found.append(Issue(code="dirty-tree", message=message))
+    weights = {RULES[issue.code].weight for issue in found}
+    for issue in found:
+        if RULES[issue.code].weight is Weight.INVALID:
+            raise InvalidRunError(issue)
+    status = Status.DEGRADED if Weight.DEGRADED in weights else Status.VALID
+    return Judgement(status, tuple(found))
+
+
+Finding = tuple[str, str]
+
+
+def _found(run: Run) -> Iterator[Finding]:
+    rules: Sequence[Callable[[Run], Iterator[Finding]]] = (
+        _of_export,
+        _of_clock,
+        _of_unwritten_outputs,
+        _of_inconclusive_outputs,
+        _of_latency,
+        _of_resets,
+    )
+    for rule in rules:
+        yield from rule(run)
+
+
+def _of_export(run: Run) -> Iterator[Finding]:
+    for finding in run.program.manifest.findings:
+        if finding.code in RULES:
+            yield finding.code, f"{finding.node}: {finding.message}"
+
+
+def _of_clock(run: Run) -> Iterator[Finding]:
+    told = run.log.hello.counter_hz
+    if told != run.board.clock_hz:
+        yield (
+            "clock-mismatch",
+            f"the device counts at {told:,} Hz, {run.board.id} says {run.board.clock_hz:,} Hz",
+        )
+
+
+def _of_unwritten_outputs(run: Run) -> Iterator[Finding]:
+    for (sample, index), data in run.log.outputs.items():
+        if len(data) > 1 and data == unwritten(len(data)):
+            yield "output-unwritten", f"output {index} of sample {sample} was never written"
+            return
+
+
+def unwritten(size: int) -> bytes:
+    """Return what an output of so many bytes holds before an inference."""
+    return bytes(UNWRITTEN ^ (k & 0xFF) for k in range(size))
+
+
+def _of_inconclusive_outputs(run: Run) -> Iterator[Finding]:
+    manifest = run.program.manifest
+    for index, info in enumerate(manifest.outputs):
+        step = manifest.output_step[index] if info.dtype == "float32" else 1.0
+        values = run.device_output(index).astype(np.float64)
+        finite = values[np.isfinite(values)]
+        span = float(np.ptp(finite)) if finite.size else 0.0
+        if values.size > 1 and (span / step if step > 0 else span) < (
+            FEW_STEPS if step > 0 else 1e-9
+        ):
+            shown = f"{span / step:.0f} quantization steps" if step > 0 else f"{span:g}"
+            yield "inconclusive-output", f"output {index} spans {shown} over all samples"
+        elif run.samples > 1 and (values == values[0]).all() and _inputs_differ(run):
+            yield (
+                "inconclusive-output",
+                f"output {index} is the same for all {run.samples} samples, whose inputs differ",
+            )
+
+
+def _inputs_differ(run: Run) -> bool:
+    for index, info in enumerate(run.program.manifest.inputs):
+        data = (run.program.folder / f"input_{index}.bin").read_bytes()[: run.samples * info.nbytes]
+        if data != data[: info.nbytes] * run.samples:
+            return True
+    return False
+
+
+def _of_latency(run: Run) -> Iterator[Finding]:
+    ticks = run.log.ticks.get("latency", ())
+    if run.board.evidence == "count":
+        if len(set(ticks)) > 1:
+            yield "unsteady-count", f"the same inference took {sorted(set(ticks))} ticks"
+        return
+    if len(ticks) < DRIFT_SAMPLES:
+        return
+    half = len(ticks) // 2
+    early, late = statistics.median(ticks[:half]), statistics.median(ticks[half:])
+    if abs(late - early) > DRIFT * early:
+        yield (
+            "warm-up-drift",
+            f"the later half of {len(ticks)} samples takes {late / early - 1:+.1%} of the earlier; more --warmup helps",
+        )
+
+
+def _of_resets(run: Run) -> Iterator[Finding]:
+    if not run.repeats:
+        return
+    found = compare_runs(run.log, run.repeats)
+    told = found.told if run.board.evidence == "count" else found.told[: len(found.outputs)]
+    if told:
+        more = f"; and {len(told) - 3} more" if len(told) > 3 else ""
+        yield "not-deterministic", f"{found.resets} resets: {'; '.join(told[:3])}{more}"
+
+
+def _of_transport(run: Run, transcript: Transcript, retries: int) -> Iterator[Finding]:
+    if retries:
+        yield "retried", f"{retries} run was damaged on the wire and done again"
+    if transcript.repaired_lines:
+        yield "repaired", f"{transcript.repaired_lines} lines were lost on the way and sent again"
+    if transcript.recovery:
+        yield "recovered", f"the device failed first; tried: {', '.join(transcript.recovery)}"
+    if run.log.noise_bytes:
+        yield "wire-noise", f"{run.log.noise_bytes} bytes outside lines were skipped"
