@@ -198,15 +198,13 @@ rt_dsp_dot5:
 .endm
 
 // struct Dot1, as pushed
-.equ D1_ACTIVATIONS, 0
 .equ D1_BIAS, 4
-.equ D1_BIAS_STEP, 8
-.equ D1_DEPTH, 12
-.equ D1_MULTIPLIER, 16
-.equ D1_OUT, 28
-.equ D1_GROUPS, 32
-.equ D1_END, 36
-.equ D1_ENTRY, 40
+.equ D1_DEPTH, 8
+.equ D1_MULTIPLIER, 12
+.equ D1_OUT, 24
+.equ D1_GROUPS, 28
+.equ D1_END, 32
+.equ D1_ENTRY, 36
 
   .section .text.rt_dsp_dot1, "ax"
   .global rt_dsp_dot1
@@ -216,29 +214,25 @@ rt_dsp_dot1:
   push    {r4-r11, lr}
   sub     sp, #44
   mov     r11, r1
-  ldm     r0, {r1-r9}
-  mvn     r6, r6
-  stm     sp, {r1-r9}
-  lsr     r4, r4, #3
+  ldm     r0, {r1-r8}
+  mvn     r5, r5
+  stm     sp, {r1-r8}
+  lsr     r4, r3, #3
   add     r1, r1, r4, lsl #4          // 16 bytes an octet
-  and     r5, r4, #3
+  and     r5, r4, #7
   adr     r6, 8f
   cmp     r4, #0
   it      eq
-  moveq   r5, #4
+  moveq   r5, #8
   ldrh    r5, [r6, r5, lsl #1]
   adr     r6, 2f
   add     r6, r6, r5
   orr     r6, r6, #1
   strd    r1, r6, [sp, #D1_END]
 1:
-  ldm     sp, {r3, r4, r5, r6}
+  ldm     sp, {r3, r4, r6}
   mov     lr, r3
-  ldr     r0, [r4]
-  ldr     r1, [r4, r5]
-  ldr     r2, [r4, r5, lsl #1]
-  add     r4, r4, r5, lsl #1
-  add     r4, r4, r5
+  ldm     r4!, {r0, r1, r2}
   str     r4, [sp, #D1_BIAS]
   // The row after the third of a group is the first of the next.
   mov     r9, r11
@@ -249,15 +243,23 @@ rt_dsp_dot1:
   .align 2
 2:
   OCTET
-3:
+21:
   OCTET
-4:
+22:
   OCTET
-5:
+23:
+  OCTET
+24:
+  OCTET
+25:
+  OCTET
+26:
+  OCTET
+27:
   OCTET
   ldr     r12, [sp, #D1_END]
   cmp     lr, r12
-  bne     2b
+  bne.w   2b
 6:
   ldr     r7, [sp, #D1_DEPTH]
   lsls    r7, r7, #29
@@ -277,10 +279,10 @@ rt_dsp_dot1:
   strb    r2, [r6], #1
   subs    r7, #1
   strd    r6, r7, [sp, #D1_OUT]
-  bne     1b
+  bne.w   1b
   add     sp, #44
   pop     {r4-r11, pc}
   .align 2
 8:
-  .short  0, 5b - 2b, 4b - 2b, 3b - 2b, 6b - 2b
+  .short  0, 27b - 2b, 26b - 2b, 25b - 2b, 24b - 2b, 23b - 2b, 22b - 2b, 21b - 2b, 6b - 2b
   .size rt_dsp_dot1, . - rt_dsp_dot1

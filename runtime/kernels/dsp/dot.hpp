@@ -31,10 +31,9 @@ struct Dot5 {
 
 struct Dot1 {
   const int32_t* activations;  // pairs of one row
-  const int32_t* bias;
-  int32_t bias_step;
-  int32_t depth;       // a multiple of 4
-  int32_t multiplier;  // of all channels
+  const int32_t* bias;         // one a channel
+  int32_t depth;               // a multiple of 4
+  int32_t multiplier;          // of all channels
   int32_t shift;
   int32_t rounding;
   int8_t* out;

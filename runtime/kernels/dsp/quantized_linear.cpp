@@ -44,7 +44,8 @@ struct Linear {
 
   bool by_five() const { return rows >= kRows; }
   bool by_groups() const {
-    return depth % 4 == 0 && reinterpret_cast<uintptr_t>(weights) % 4 == 0 && outputs >= kGroup;
+    return addend != nullptr && depth % 4 == 0 && reinterpret_cast<uintptr_t>(weights) % 4 == 0 &&
+           outputs >= kGroup;
   }
   uint32_t activations_bytes() const {
     return static_cast<uint32_t>((by_five() ? kRows : 1) * 2 * round_up_to_quad(depth));
@@ -61,16 +62,6 @@ Error prepare(Args& args, Needs& needs) {
   const Linear linear(args);
   if (suits(args, linear)) needs.temporary_bytes = linear.activations_bytes();
   return Error::kOk;
-}
-
-// What both structs of dot.hpp have in common.
-template <typename Dot>
-Dot sums_of(const Args& args, const Linear& linear) {
-  Dot dot = {};
-  dot.bias = linear.addend == nullptr ? &kNoBias : linear.addend->as<int32_t>();
-  dot.bias_step = linear.addend == nullptr ? 0 : sizeof(int32_t);
-  dot.rounding = rounding_of(args.integer(kOutputOffset));
-  return dot;
 }
 
 void multiply_by_five(const Linear& linear, Dot5 dot, const int8_t* in, int8_t* out,
@@ -101,7 +92,7 @@ void multiply_groups(const Linear& linear, Dot1 dot, int8_t* out, const int32_t*
   const int32_t last = linear.outputs - kGroup;  // the last group overlaps the one before it
   dot.out = out + last;
   dot.groups = 1;
-  if (dot.bias_step != 0) dot.bias += last;
+  dot.bias += last;
   rt_dsp_dot1(&dot, linear.weights + last * linear.depth);
 }
 
@@ -110,7 +101,7 @@ void multiply_any(const Linear& linear, const Dot1& dot, int8_t* out, const int3
   const int32_t tail = linear.depth & 3;
   const int8_t* weights = linear.weights;
   for (int32_t o = 0; o < linear.outputs; ++o) {
-    int32_t sum = dot.bias_step == 0 ? *dot.bias : dot.bias[o];
+    int32_t sum = dot.bias == nullptr ? 0 : dot.bias[o];
     const int32_t* pair = activations;
     const auto add = [&](uint32_t word) {
       sum = multiply_pairs(pair[0], widen_even(0, word), sum);
@@ -133,18 +124,25 @@ Error run(const Args& args, std::span<std::byte> temporary) {
   int32_t* const activations = reinterpret_cast<int32_t*>(temporary.data());
   const int32_t multiplier = args.list(kMultipliers)[0];
   const int32_t shift = args.list(kShifts)[0];
+  const int32_t rounding = rounding_of(args.integer(kOutputOffset));
+  const int32_t* const bias = linear.addend == nullptr ? nullptr : linear.addend->as<int32_t>();
   const int8_t* in = args.tensor(kInput).as<int8_t>();
   Tensor& out_tensor = args.tensor(kOut);
   int8_t* out = out_tensor.as<int8_t>();
   if (linear.by_five()) {
-    Dot5 dot = sums_of<Dot5>(args, linear);
+    Dot5 dot = {};
+    dot.bias = bias == nullptr ? &kNoBias : bias;
+    dot.bias_step = bias == nullptr ? 0 : sizeof(int32_t);
     dot.multipliers = &multiplier;
     dot.shifts = &shift;
+    dot.rounding = rounding;
     multiply_by_five(linear, dot, in, out, activations);
   } else {
-    Dot1 dot = sums_of<Dot1>(args, linear);
+    Dot1 dot = {};
+    dot.bias = bias;
     dot.multiplier = multiplier;
     dot.shift = shift;
+    dot.rounding = rounding;
     for (int32_t row = 0; row < linear.rows; ++row, in += linear.depth, out += linear.outputs) {
       widen_row<1>(activations, in, linear.depth, linear.input_offset);
       if (linear.by_groups()) {
