@@ -48,6 +48,7 @@ class Rule:
 _ALL = (
     Rule("clock-mismatch", Weight.INVALID, "the device's counter runs at another rate than the board's file says"),
     Rule("output-unwritten", Weight.INVALID, "an output still has the pattern that it was filled with: nothing wrote it"),
+    Rule("guard-damaged", Weight.INVALID, "a kernel wrote past the memory that the program was given"),
     Rule("no-host-reference", Weight.DEGRADED, "outputs are compared with the float model alone"),
     Rule("inconclusive-output", Weight.DEGRADED, "outputs span a few steps, or are equal for different inputs: "
          "that they agree with the reference proves little"),
@@ -111,6 +112,7 @@ def _found(run: Run) -> Iterator[Finding]:
         _of_export,
         _of_clock,
         _of_unwritten_outputs,
+        _of_guard,
         _of_inconclusive_outputs,
         _of_latency,
         _of_resets,
@@ -139,6 +141,15 @@ def _of_unwritten_outputs(run: Run) -> Iterator[Finding]:
         if len(data) > 1 and data == unwritten(len(data)):
             yield "output-unwritten", f"output {index} of sample {sample} was never written"
             return
+
+
+def _of_guard(run: Run) -> Iterator[Finding]:
+    guard = run.log.guard
+    if guard.damaged:
+        yield (
+            "guard-damaged",
+            f"{guard.damaged} of {guard.nbytes} bytes behind the program's memory changed",
+        )
 
 
 def unwritten(size: int) -> bytes:

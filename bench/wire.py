@@ -135,6 +135,14 @@ class Counter:
 
 
 @dataclass(frozen=True)
+class Guard:
+    """Bytes behind what the program may use of the arena, and how many of them were written to."""
+
+    nbytes: int = 0
+    damaged: int = 0
+
+
+@dataclass(frozen=True)
 class RunLog:
     """What a whole and healthy run said.
 
@@ -154,6 +162,7 @@ class RunLog:
     outputs: dict[tuple[int, int], bytes]
     noise_bytes: int
     intermediates: dict[tuple[int, int], bytes] = field(default_factory=dict)
+    guard: Guard = Guard()
 
 
 def frame(seq: int, body: str) -> bytes:
@@ -354,6 +363,11 @@ class _Said:
     outputs: _Outputs = field(default_factory=_Outputs)
     intermediates: _Outputs = field(default_factory=lambda: _Outputs("i"))
     counter: Counter | None = None
+    guard: Guard = Guard()
+
+    def bulk(self, kind: str) -> _Outputs:
+        """Return where a kind of data is put together."""
+        return self.outputs if kind == "output" else self.intermediates
 
     def read(self, line: Line) -> None:
         """Take one line in; lines of kinds that this host does not know yet are left alone."""
@@ -372,14 +386,12 @@ class _Said:
                 self.ticks.setdefault(line.text("name"), []).append(line.number("ticks"))
             case "op":
                 self.operators.append((line.number("i"), line.number("run"), line.number("ticks")))
-            case "output":
-                self.outputs.add(line)
-            case "output_end":
-                self.outputs.close(line)
-            case "intermediate":
-                self.intermediates.add(line)
-            case "intermediate_end":
-                self.intermediates.close(line)
+            case "output" | "intermediate":
+                self.bulk(line.kind).add(line)
+            case "output_end" | "intermediate_end":
+                self.bulk(line.kind.removesuffix("_end")).close(line)
+            case "guard":
+                self.guard = Guard(line.number("bytes"), line.number("damaged"))
 
 
 def parse(transcript: Transcript, expected: Expected) -> RunLog:
@@ -411,6 +423,7 @@ def parse(transcript: Transcript, expected: Expected) -> RunLog:
         outputs=said.outputs.whole,
         noise_bytes=noise_bytes,
         intermediates=said.intermediates.whole,
+        guard=said.guard,
     )
 
 

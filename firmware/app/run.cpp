@@ -39,6 +39,26 @@ void send_pool(std::string_view name, uint32_t have, uint32_t used) {
   Line("pool").text("name", name).number("have", have).number("used", used).send();
 }
 
+// What lies behind the last byte that the program may use: a kernel that writes past its memory is
+// seen. Empty if the arena is exactly as large as needed.
+constexpr size_t kGuardBytes = 64;
+constexpr std::byte kGuard{0x5A};
+std::span<std::byte> guard;
+
+void set_guard(std::span<std::byte> memory, size_t needed_bytes) {
+  guard = memory.subspan(std::min(needed_bytes, memory.size()));
+  guard = guard.first(std::min(guard.size(), kGuardBytes));
+  std::ranges::fill(guard, kGuard);
+}
+
+void send_guard() {
+  const auto damaged = std::ranges::count_if(guard, [](std::byte b) { return b != kGuard; });
+  Line("guard")
+      .number("bytes", guard.size())
+      .number("damaged", static_cast<uint64_t>(damaged))
+      .send();
+}
+
 bool load(const Bundle& bundle) {
   const uint32_t limit = bundle.header->arena_limit_bytes;
   const std::span<std::byte> memory = limit == 0 ? arena() : arena().first(limit);
@@ -49,6 +69,7 @@ bool load(const Bundle& bundle) {
   if (!loaded) return refuse(why);
   Line("load").number("ticks", ticks).number("instructions", engine::instruction_count()).send();
   const engine::Memory use = engine::memory();
+  set_guard(memory, use.needed_bytes);
   send_pool("arena", use.arena_bytes, use.needed_bytes);
   send_pool("planned", use.planned_bytes, use.planned_bytes);
   send_pool("method", use.method_bytes, use.method_bytes);
@@ -219,7 +240,9 @@ bool run_bundle(const Bundle& bundle) {
   }
   if (!send_all_outputs(bundle)) return false;
   if ((header.flags & kFlagOperatorTicks) != 0 && !time_operators(bundle)) return false;
-  return (header.flags & kFlagIntermediates) == 0 || send_intermediates(bundle);
+  if ((header.flags & kFlagIntermediates) != 0 && !send_intermediates(bundle)) return false;
+  send_guard();
+  return true;
 }
 
 void send_outputs_again(const Bundle& bundle, uint32_t first, uint32_t last) {

@@ -16,7 +16,7 @@ from bench.record import Issue, Record, Status
 from bench.targets import Request
 from bench.targets.fake import FakeTarget
 from bench.validity import RULES, Weight, unwritten
-from bench.wire import RunLog, Transcript
+from bench.wire import Guard, RunLog, Transcript
 
 EQUAL = np.array([0.1, 0.9, 0.0], np.float32)
 
@@ -88,6 +88,14 @@ def test_output_that_nobody_wrote_is_invalid(attempt: Attempt, target: FakeTarge
 
     assert ["output-unwritten"] == codes(caught.value.record)
     assert "sample 1" in caught.value.fault.what
+
+
+def test_write_past_the_programs_memory_is_invalid(attempt: Attempt) -> None:
+    """A damaged guard: whatever the figures say, a kernel is wrong."""
+    with pytest.raises(validity.InvalidRunError, match="3 of 64 bytes") as caught:
+        judged(run_of(attempt, guard=Guard(64, 3)))
+
+    assert "guard-damaged" == caught.value.code
 
 
 def test_pattern_is_the_firmwares() -> None:

@@ -64,11 +64,13 @@ def test_a_run_gives_upstreams_output(board: Board) -> None:
 
     assert ran.kinds == [
         *("hello", "counter", "load", "pool", "pool", "pool", "pool"),
-        *("measure", "measure", "measure", "measure", "output", "output_end", "pool", "end"),
+        *("measure", "measure", "measure", "measure", "output", "output_end"),
+        *("guard", "pool", "end"),
     ]
     assert [line.fields["name"] for line in ran.of("measure")] == [
         *("latency_first", "latency_warmup", "latency", "latency")
     ]
+    assert ran.one("guard") == {"bytes": "64", "damaged": "0"}
     output = b"".join(base64.b64decode(line.fields["data"]) for line in ran.of("output"))
     assert output == upstream_output(board, "linear")
     assert ran.one("end") == {"status": "ok", "lines": str(len(ran.lines))}
