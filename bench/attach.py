@@ -12,6 +12,8 @@ from bench.site import read_site, same_id, site_path
 from bench.targets.device import DeviceTarget, attached
 from bench.targets.host import HostTarget
 from bench.targets.qemu import QemuTarget
+from bench.targets.twin import TwinTarget
+from bench.twin import machine_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -53,7 +55,7 @@ def target_for(board: Board, attach: Attach, say: Callable[[str], None]) -> Targ
         PackMissingError: the chip needs a CMSIS-Pack that is not here.
     """
     if attach.mode is Mode.TWIN:
-        return _stand_in(board, f"--attach={Mode.TWIN.value}")
+        return _stand_in(board, f"--attach={Mode.TWIN.value}", say)
     devices = _devices(board, attach)
     if not devices:
         missing = f"{site_path().name} names no device that is a {board.id}"
@@ -63,7 +65,7 @@ def target_for(board: Board, attach: Attach, say: Callable[[str], None]) -> Targ
                 where=board.id,
                 hint="`bench boards --attached --write` drafts the file from what is attached",
             )
-        return _stand_in(board, missing)
+        return _stand_in(board, missing, say)
     bus = read_site().bus if any(device.simulated for device in devices) else ()
     present = {probe.uid for probe in attached(bus).probes}
     usable = [device for device in devices if any(same_id(device.uid, uid) for uid in present)]
@@ -79,9 +81,11 @@ def target_for(board: Board, attach: Attach, say: Callable[[str], None]) -> Targ
             where=board.id,
             hint="`bench doctor` lists what is attached; --attach=auto lets an emulator stand in",
         )
-    target = _stand_in(board, f"none of {names} is attached")
-    say(f"NOT MEASURED ON HARDWARE: none of {names} is attached; {board.id} is emulated instead")
-    return target
+    if board.qemu is not None:
+        say(
+            f"NOT MEASURED ON HARDWARE: none of {names} is attached; {board.id} is emulated instead"
+        )
+    return _stand_in(board, f"none of {names} is attached", say)
 
 
 def _devices(board: Board, attach: Attach) -> Sequence[Device]:
@@ -96,11 +100,18 @@ def _devices(board: Board, attach: Attach) -> Sequence[Device]:
     return (device,)
 
 
-def _stand_in(board: Board, why: str) -> Target:
+def _stand_in(board: Board, why: str, say: Callable[[str], None]) -> Target:
     if board.host is not None:
         return HostTarget()
     if board.qemu is not None:
         return QemuTarget()
+    machine = machine_of(board)
+    if machine is not None:
+        say(
+            f"NOT MEASURED ON HARDWARE: {why}. The twin of {board.id} runs instead: sizes and fit are of the board's "
+            f"own image, instructions and outputs of the same code on QEMU's {machine.id}, cycles are an estimate"
+        )
+        return TwinTarget(machine)
     raise ProbeMissingError(
         f"{board.id} runs on a device alone, and there is none: {why}",
         where=board.id,

@@ -13,6 +13,7 @@ from bench import process
 from bench.cache import BUILD, PROJECT, sha256_file, write_atomically
 from bench.errors import BuildError, ToolMissingError
 from bench.image import Image, read_image
+from bench.twin import machine_of, twin_memory
 
 if TYPE_CHECKING:
     from bench.board import Board
@@ -44,6 +45,19 @@ def build_image(board: Board) -> Image:
         BuildError: with the compiler's own first errors.
         ToolMissingError: cmake, ninja, flatc or the cross compiler is missing.
     """
+    return _build_target(board, "lab")
+
+
+def build_twin(board: Board) -> Image:
+    """Build the board's twin: the lab image linked for the emulated machine of its core.
+
+    Raises:
+        BuildError, ToolMissingError: as `build_image`.
+    """
+    return _build_target(board, "twin")
+
+
+def _build_target(board: Board, target: str) -> Image:
     folder = BUILD / "firmware" / board.id
     if not FLATC.exists():
         raise ToolMissingError(
@@ -64,9 +78,17 @@ def build_image(board: Board) -> Image:
         f"-DFLATC={FLATC}",
     ]
     if board.host is None:
+        arguments.append(f"-DCOUNTER={board.counter}")
         arguments.append(f"-DCMAKE_TOOLCHAIN_FILE={PROJECT / 'firmware/cmake/arm-none-eabi.cmake'}")
     with _lock(folder):
-        return _build(board, folder, arguments)
+        machine = machine_of(board)
+        if machine is not None:
+            memory = folder / "twin.ld"
+            text = twin_memory(board, machine)
+            if not memory.exists() or memory.read_text() != text:
+                write_atomically(memory, text.encode())
+            arguments += [f"-DTWIN={machine.id}", f"-DTWIN_MEMORY={memory}"]
+        return _build(board, folder, arguments, target)
 
 
 @contextmanager
@@ -78,7 +100,7 @@ def _lock(folder: Path) -> Iterator[None]:
         yield
 
 
-def _build(board: Board, folder: Path, arguments: list[str]) -> Image:
+def _build(board: Board, folder: Path, arguments: list[str], target: str) -> Image:
     """Configure if the arguments are other ones, build what changed, and keep the image under its own hash."""
     # configuring takes a second: do it when the arguments are other ones, ninja sees changed CMake files itself
     stamp = folder / "lab-arguments.txt"
@@ -86,8 +108,8 @@ def _build(board: Board, folder: Path, arguments: list[str]) -> Image:
     if not (folder / "build.ninja").exists() or not stamp.exists() or stamp.read_text() != wanted:
         _checked(arguments, board)
         stamp.write_text(wanted)
-    _checked(["ninja", "-C", str(folder), "lab.elf"], board)
-    return read_image(_kept(folder / "lab.elf"), embedded=board.host is None)
+    _checked(["ninja", "-C", str(folder), f"{target}.elf"], board)
+    return read_image(_kept(folder / f"{target}.elf"), embedded=board.host is None)
 
 
 def _kept(elf: Path) -> Path:

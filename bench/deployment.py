@@ -13,6 +13,7 @@ import shlex
 import struct
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationSection
@@ -28,8 +29,6 @@ from bench.wire import Transcript
 _REPORT = struct.Struct("<4s5I3Q6I")
 _DEADLINE_S = 120.0
 _OBJECT = "CMakeFiles/deployment.dir/app/deployment.cpp.obj"
-_APP = "CMakeFiles/lab.dir/app/"
-_ENGINE = _APP + "engine_"
 _KERNELS = "runtime/CMakeFiles/rt_kernels.dir/"
 _RUNTIME = "librt_runtime.a("
 _ON_DEMAND = "kernels.a("
@@ -91,15 +90,19 @@ class DeploymentRun:
     outputs: bytes
 
 
-def build_deployment(board: Board, operators: frozenset[str]) -> Deployment:
-    """Link the image for a program's operators; the board's lab image must have been built.
+def build_deployment(
+    board: Board, operators: frozenset[str], target: Literal["lab", "twin"] = "lab"
+) -> Deployment:
+    """Link the image for a program's operators; the board's lab image, or its twin, must have been built.
 
     Raises:
         BuildError: an operator without a kernel, or the link fails.
     """
     folder = BUILD / "firmware" / board.id
     _ninja(folder, "deployment")
-    flags, objects = _link_of_lab(folder)
+    flags, objects = _link_of(folder, target)
+    app = f"CMakeFiles/{target}.dir/app/"
+    engine = app + "engine_"
     kernels = [o for o in objects if o.startswith(_KERNELS)]
     registered = {o: _registered(folder / o) for o in kernels}
     missing = operators - frozenset().union(*registered.values())
@@ -107,11 +110,13 @@ def build_deployment(board: Board, operators: frozenset[str]) -> Deployment:
         raise BuildError(f"no kernel for {', '.join(sorted(missing))}", where=board.id)
     wanted = [o for o in kernels if registered[o] & operators]
     rest = [o for o in kernels if not registered[o]]  # called by kernels, registering nothing
-    port = [o for o in objects if not o.startswith((_KERNELS, _APP)) or o.startswith(_ENGINE)]
+    port = [o for o in objects if not o.startswith((_KERNELS, app)) or o.startswith(engine)]
     elf = _link(folder, flags, [*wanted, _OBJECT, *port], rest)
     image = read_image(elf)
     return Deployment(
-        image, _attribute(elf.with_suffix(".map"), image), image.data_bytes + image.bss_bytes
+        image,
+        _attribute(elf.with_suffix(".map"), image, engine),
+        image.data_bytes + image.bss_bytes,
     )
 
 
@@ -122,14 +127,14 @@ def _ninja(folder: Path, target: str) -> None:
         raise BuildError(f"building {target} failed: {text[-800:]}", where=str(folder))
 
 
-def _link_of_lab(folder: Path) -> tuple[list[str], list[str]]:
-    """Return the link command of the lab image: compiler and flags, and its objects."""
+def _link_of(folder: Path, target: str) -> tuple[list[str], list[str]]:
+    """Return the link command of an image: compiler and flags, and its objects."""
     done = process.run(
-        ["ninja", "-C", str(folder), "-t", "commands", "lab.elf"], deadline_s=_DEADLINE_S
+        ["ninja", "-C", str(folder), "-t", "commands", f"{target}.elf"], deadline_s=_DEADLINE_S
     )
-    lines = [line for line in done.stdout.decode().splitlines() if " -o lab.elf " in line]
+    lines = [line for line in done.stdout.decode().splitlines() if f" -o {target}.elf " in line]
     if not lines:
-        raise BuildError("ninja does not tell how lab.elf is linked", where=str(folder))
+        raise BuildError(f"ninja does not tell how {target}.elf is linked", where=str(folder))
     words = shlex.split(lines[-1].removeprefix(": && ").removesuffix(" && :"))
     cut = words.index("-o")
     objects = [word for word in words[:cut] if word.endswith(".obj")]
@@ -190,7 +195,7 @@ def _link(folder: Path, flags: list[str], objects: list[str], on_demand: list[st
     return elf
 
 
-def _attribute(map_file: Path, image: Image) -> FlashParts:
+def _attribute(map_file: Path, image: Image, engine: str) -> FlashParts:
     """Sum the map's sections in Flash by the object they came from; what belongs to none is firmware's."""
     text = re.sub(r"\n (\.?\S+)\n\s+(0x)", r"\n \1 \2", map_file.read_text())
     text = text[text.index("Linker script and memory map") :]
@@ -202,7 +207,7 @@ def _attribute(map_file: Path, image: Image) -> FlashParts:
         size, origin = int(match.group(3), 16), match.group(4)
         if origin.startswith(_KERNELS) or _ON_DEMAND in origin:
             kernels += size
-        elif _RUNTIME in origin or origin.startswith(_ENGINE):
+        elif _RUNTIME in origin or origin.startswith(engine):
             runtime += size
     total = image.code_bytes + image.data_bytes
     return FlashParts(kernels, runtime, total - kernels - runtime)

@@ -57,6 +57,7 @@ from bench.record import (
 )
 from bench.targets import Request, Target
 from bench.targets.qemu import QemuTarget
+from bench.targets.twin import TwinTarget
 from bench.wire import Transcript
 
 if TYPE_CHECKING:
@@ -312,6 +313,21 @@ class Attempt:
         )
 
 
+@dataclass(frozen=True)
+class Running:
+    """What is executed: the board and its image, or the machine and the image of the board's twin."""
+
+    board: Board
+    image: Image
+
+    @classmethod
+    def of(cls, attempt: Attempt) -> Running:
+        """Return what an attempt executes; builds the twin's image; raises BuildError."""
+        if isinstance(attempt.target, TwinTarget):
+            return cls(attempt.target.machine, build.build_twin(attempt.case.board))
+        return cls(attempt.case.board, attempt.image)
+
+
 def run_case(attempt: Attempt) -> Outcome:
     """Check, run and evaluate one case.
 
@@ -324,8 +340,9 @@ def run_case(attempt: Attempt) -> Outcome:
     arena_bytes = plan.options.arena_limit_bytes or attempt.image.arena.nbytes
     preflight.check(program, attempt.image, board, bundle, arena_bytes)
     deadline_s = _deadline_s(program, plan, samples)
+    running = Running.of(attempt)
     for retries in itertools.count():
-        request = Request(board, attempt.image, bundle, secrets.randbits(64), deadline_s)
+        request = Request(running.board, running.image, bundle, secrets.randbits(64), deadline_s)
         try:
             transcript = attempt.target.run(request)
         except LabError as fault:  # a device failed, whatever may mend it having been tried
@@ -333,9 +350,9 @@ def run_case(attempt: Attempt) -> Outcome:
             raise _failed(attempt, seen, fault, retries) from fault
         try:
             log = wire.parse(transcript, _expected(request))
-            run = metrics.Run(board, program, attempt.image, log, samples)
+            run = metrics.Run(running.board, program, attempt.image, log, samples)
             _check_outputs(run)
-            estimated, operator_cycles = _estimate(attempt, log)
+            estimated, operator_cycles = _estimate(attempt, running, log)
             run = replace(
                 run,
                 deployment=_run_deployment(attempt, request),
@@ -356,7 +373,7 @@ def run_case(attempt: Attempt) -> Outcome:
             if retries >= _RETRIES or transcript.timed_out:
                 raise _failed(attempt, transcript, fault, retries) from fault
         except DeviceFaultError as fault:
-            told = faults.explain(wire.fault_of(transcript), attempt.image.elf)
+            told = faults.explain(wire.fault_of(transcript), running.image.elf)
             raise _failed(attempt, transcript, told, retries) from fault
         except LabError as fault:
             raise _failed(attempt, transcript, fault, retries) from fault
@@ -380,18 +397,23 @@ def _run_deployment(
         return None
     operators = frozenset(operator.operator for operator in attempt.program.manifest.operators)
     linked = deployment.build_deployment(attempt.case.board, operators)
-    transcript = attempt.target.run(replace(request, image=linked.image))
+    ran = linked
+    if isinstance(attempt.target, TwinTarget):
+        ran = deployment.build_deployment(attempt.case.board, operators, "twin")
+    transcript = attempt.target.run(replace(request, image=ran.image))
     return linked, deployment.parse_report(transcript, attempt.where)
 
 
-def _estimate(attempt: Attempt, log: RunLog) -> tuple[tuple[Measure, ...], dict[int, float]]:
+def _estimate(
+    attempt: Attempt, running: Running, log: RunLog
+) -> tuple[tuple[Measure, ...], dict[int, float]]:
     """Price the inference, and each instruction of the program, from blocks: one more short run, with the plugin.
 
     Raises:
         CounterError: its windows have other ticks than the run without the plugin.
         EstimateError, DumpError, TableError: what the plugin left does not belong to the run, or cannot be priced.
     """
-    board, plan = attempt.case.board, attempt.plan
+    board, plan = running.board, attempt.plan
     if (
         not plan.estimate
         or not estimate.supports(board)
@@ -405,12 +427,14 @@ def _estimate(attempt: Attempt, log: RunLog) -> tuple[tuple[Measure, ...], dict[
     deadline_s = _deadline_s(attempt.program, plan, 1)
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         dump = Path(folder) / "blocks.dump"
-        request = Request(board, attempt.image, bundle, secrets.randbits(64), deadline_s,
-                          plugin=estimate.plugin_for(attempt.image, dump))  # fmt: skip
+        request = Request(board, running.image, bundle, secrets.randbits(64), deadline_s,
+                          plugin=estimate.plugin_for(running.image, dump))  # fmt: skip
         counted = wire.parse(attempt.target.run(request), _expected(request))
         blocks = estimate.read_dump_file(dump)
-        found = estimate.measures(board, blocks, counted)
-        by_operator = estimate.operator_cycles(board, blocks, counted)
+        found = estimate.measures(board, blocks, counted, stands_for=attempt.case.board)
+        by_operator = estimate.operator_cycles(
+            board, blocks, counted, stands_for=attempt.case.board
+        )
     for name, ticks in counted.ticks.items():
         if set(ticks) - set(log.ticks[name]):
             raise CounterError(f"{name}: {ticks} ticks with the plugin, {log.ticks[name]} without")

@@ -134,7 +134,9 @@ def measures(
     return tuple(found)
 
 
-def operator_cycles(board: Board, dump: Dump, log: RunLog) -> dict[int, float]:
+def operator_cycles(
+    board: Board, dump: Dump, log: RunLog, *, stands_for: Board | None = None
+) -> dict[int, float]:
     """Return estimated cycles by program instruction, of a run with `operator_ticks`.
 
     Raises:
@@ -144,7 +146,7 @@ def operator_cycles(board: Board, dump: Dump, log: RunLog) -> dict[int, float]:
         return {}
     windows = find_windows(dump, log, board.qemu.icount_shift)
     wanted = [window for window in windows.timed if window.name.startswith("op ")]
-    estimates = estimator_of(board).estimates(windows, wanted)
+    estimates = estimator_of(stands_for or board).estimates(windows, wanted)
     return {
         int(window.name.removeprefix("op ")): one.price.cycles
         for window, one in zip(wanted, estimates, strict=True)
