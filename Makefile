@@ -9,7 +9,7 @@ MODELS ?= digits_cnn ds_cnn resnet8 mobilenet_v1_025 autoencoder linear
 SCHEMES ?= int8
 CXX_SOURCES = $(shell git ls-files '*.cpp' '*.hpp')
 
-.PHONY: bench bench-kernels bench-estimate test check setup system format clean help
+.PHONY: browser nightly bench-nightly test-kills bench bench-kernels bench-estimate test check setup system format clean help
 
 help: ## Say what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -20,7 +20,7 @@ bench: setup ## Set up what is missing, then run every model on every emulated b
 bench-kernels: setup ## Count the instructions of every kernel at the shapes that models have
 	@$(PYTHON) -m benchmarks.kernels
 
-test: setup ## Set up what is missing, then run every test
+test: browser setup ## Set up what is missing, then run every test
 	@$(PYTHON) -m pytest -q --durations=10
 
 bench-estimate: setup ## Show how far off estimated cycles are: the tables against manuals and real parts
@@ -54,6 +54,9 @@ setup: system $(STAMP) ## Install system packages (apt) and the Python environme
 
 system:
 	@tools/system_packages.sh
+
+browser: # what the report is tested in
+	@tools/system_packages.sh --browser
 
 $(STAMP): pyproject.toml
 	@echo "setup: Python environment in $(VENV) (torch and executorch: the first time takes a minute or more)"

@@ -7,6 +7,7 @@ import json
 import math
 import sys
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -41,6 +42,7 @@ def register(app: typer.Typer) -> None:
     app.command()(compare)
     app.command()(select)
     app.command()(nightly)
+    app.command()(report)
     app.add_typer(_baseline, name="baseline")
 
 
@@ -173,14 +175,8 @@ def select(
         raise InputError(
             "--max-price needs prices", hint="--prices=FILE, a CSV of board,price: none is invented"
         )
-    wanted = selecting.Requirements(
-        max_latency_s=parse_seconds(max_latency) if max_latency else None,
-        max_ram_bytes=parse_bytes(max_ram) if max_ram else None,
-        max_flash_bytes=parse_bytes(max_flash) if max_flash else None,
-        min_accuracy=min_accuracy,
-        max_price=max_price,
-        reserve_ram_bytes=parse_bytes(reserve_ram),
-        reserve_flash_bytes=parse_bytes(reserve_flash),
+    wanted = _requirements(
+        max_latency, max_ram, max_flash, min_accuracy, max_price, reserve_ram, reserve_flash
     )
     judged = judged_candidates(load_told(_folders(results)), wanted, prices, model or [])
     notches = selecting.sensitivity(judged, wanted)
@@ -192,6 +188,59 @@ def select(
         _print_selection(judged, notches)
     if not any(one.answer is selecting.Answer.MEETS for one in judged):
         raise typer.Exit(1)
+
+
+def _requirements(
+    max_latency: str | None,
+    max_ram: str | None,
+    max_flash: str | None,
+    min_accuracy: float | None,
+    max_price: float | None,
+    reserve_ram: str,
+    reserve_flash: str,
+) -> Requirements:
+    from bench.select import Requirements  # noqa: PLC0415  as above
+
+    return Requirements(
+        max_latency_s=parse_seconds(max_latency) if max_latency else None,
+        max_ram_bytes=parse_bytes(max_ram) if max_ram else None,
+        max_flash_bytes=parse_bytes(max_flash) if max_flash else None,
+        min_accuracy=min_accuracy,
+        max_price=max_price,
+        reserve_ram_bytes=parse_bytes(reserve_ram),
+        reserve_flash_bytes=parse_bytes(reserve_flash),
+    )
+
+
+def report(
+    out: Annotated[Path, typer.Argument(help="The HTML file to write.")] = Path("report.html"),
+    results: Annotated[list[Path] | None, _RECORDS] = None,
+    max_latency: Annotated[
+        str | None, typer.Option(help="As of `bench select`, and so below.")
+    ] = None,
+    max_ram: Annotated[str | None, typer.Option()] = None,
+    max_flash: Annotated[str | None, typer.Option()] = None,
+    min_accuracy: Annotated[float | None, typer.Option()] = None,
+    reserve_ram: Annotated[str, typer.Option()] = "0",
+    reserve_flash: Annotated[str, typer.Option()] = "0",
+    max_price: Annotated[float | None, typer.Option()] = None,
+    prices: Annotated[Path | None, typer.Option()] = None,
+) -> None:
+    """Write all records as one self-contained HTML page: overview, selection, models, trends, provenance."""
+    from bench import report as reporting  # noqa: PLC0415  matplotlib only where a page is made
+    from bench import select as selecting  # noqa: PLC0415  as above
+
+    found = load_told(_folders(results))
+    if found.empty:
+        raise InputError("there are no records to report", hint="`make bench` makes some")
+    wanted = _requirements(
+        max_latency, max_ram, max_flash, min_accuracy, max_price, reserve_ram, reserve_flash
+    )
+    judged = judged_candidates(found, wanted, prices, [])
+    made = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    text = reporting.page(found, judged, wanted, selecting.sensitivity(judged, wanted), made)
+    out.write_text(text)
+    typer.echo(f"{out}: {len(text) / 1e6:.1f} MB, opens from disk")
 
 
 def judged_candidates(

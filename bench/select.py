@@ -316,10 +316,10 @@ def missing(board: str, cpu: str, model: str, why: str) -> Candidate:
 
 
 def judge(found: Sequence[Candidate], wanted: Requirements) -> list[Judged]:
-    """Return every candidate with answer and reasons, the ranked ones first, silicon before estimates.
+    """Return every candidate with answer and reasons, by model, the ranked ones first, silicon before estimates.
 
-    A rank counts the candidates that are surely faster (whose band ends before this one's begins) among those that
-    meet the requirements with the same kind of evidence: overlapping bands share a rank.
+    A rank counts the candidates for the same model that are surely faster (whose band ends before this one's begins)
+    among those that meet the requirements with the same kind of evidence: overlapping bands share a rank.
     """
     judged = [_judge(candidate, wanted) for candidate in found]
     ranked = []
@@ -327,7 +327,9 @@ def judge(found: Sequence[Candidate], wanted: Requirements) -> list[Judged]:
         rivals = [
             other.candidate
             for other in judged
-            if other.answer is Answer.MEETS and other.candidate.evidence == one.candidate.evidence
+            if other.answer is Answer.MEETS
+            and other.candidate.evidence == one.candidate.evidence
+            and other.candidate.model == one.candidate.model
         ]
         ranked.append(
             Judged(
@@ -344,6 +346,7 @@ def judge(found: Sequence[Candidate], wanted: Requirements) -> list[Judged]:
     return sorted(
         ranked,
         key=lambda j: (
+            j.candidate.model,
             answers.index(j.answer),
             order.get(j.candidate.evidence, len(order)),
             j.rank if j.rank is not None else math.inf,

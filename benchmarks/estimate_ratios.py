@@ -34,6 +34,7 @@ from bench.targets import Request
 from bench.targets.qemu import QemuTarget
 
 DATA = Path(__file__).parents[1] / "tests" / "data"
+PUBLISHED = Path(__file__).parents[1] / "bench" / "data"
 BOARDS = {
     "cortex-m4": "mps2-an386",
     "cortex-m33": "mps2-an505",
@@ -102,7 +103,7 @@ def cmsis_nn() -> dict[tuple[str, str], float]:
 
 def published() -> Iterator[tuple[str, str, str, float]]:
     """Yield stack and boards, core, model and the ratio of cycles to the M4's, of each published pair."""
-    with (DATA / "mlperf_tiny_published.csv").open() as file:
+    with (PUBLISHED / "mlperf_tiny_published.csv").open() as file:
         rows = {(row["board"], row["stack"], row["round"]): row for row in csv.DictReader(file)}
     for stack, (board, name, edition, others) in PAIRS.items():
         base = rows[board, name, edition]

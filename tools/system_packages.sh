@@ -37,6 +37,10 @@ if ! python3 -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 
   echo "setup: python3 is $(python3 --version 2>&1); the lab needs 3.11 or 3.12" >&2
   exit 3
 fi
+# for tests of the report alone; a distribution without such a package does without
+if [ "${1:-}" = --browser ] && ! command -v chromium >/dev/null && apt-cache show chromium 2>/dev/null | grep -q '^Filename:'; then
+  missing+=("chromium")
+fi
 [ ${#missing[@]} -eq 0 ] && exit 0
 
 if ! command -v apt-get >/dev/null; then

@@ -6,18 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from bench import store
-from bench.record import Record
-from tests.decide.records import Save
+from tests.decide.records import Save, saver
 
 
 @pytest.fixture
 def save(tmp_path: Path) -> Save:
     """Write records into `tmp_path/results`; return that folder."""
-
-    def write(*records: Record, attachments: dict[str, bytes] | None = None) -> Path:
-        for record in records:
-            store.save(record, attachments or {}, tmp_path / "results")
-        return tmp_path / "results"
-
-    return write
+    return saver(tmp_path / "results")

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from bench import store
 from bench.record import (
     BoardFacts,
     EngineFacts,
@@ -107,3 +108,14 @@ def nbytes(name: str, value: float) -> Measure:
 
 
 Save = Callable[..., Path]
+
+
+def saver(root: Path) -> Save:
+    """Return a function that saves records below `root` and returns it."""
+
+    def write(*records: Record, attachments: dict[str, bytes] | None = None) -> Path:
+        for record in records:
+            store.save(record, attachments or {}, root)
+        return root
+
+    return write
