@@ -13,6 +13,7 @@ from rich.table import Table
 
 from bench import cli_decide, cli_devices, cli_inspect
 from bench.board import all_boards, find_boards
+from bench.catalogue import all_entries
 from bench.errors import Blame, InputError, LabError, UnknownNameError
 
 _EXIT_CODES = {Blame.USAGE: 2, Blame.MODEL: 1, Blame.DEVICE: 1, Blame.BENCH: 3}
@@ -45,6 +46,9 @@ def boards(
     write: Annotated[
         bool, typer.Option("--write", help="With --attached: draft bench.toml from them.")
     ] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="Also those of the catalogue, which have no firmware.")
+    ] = False,
     as_json: Annotated[bool, _JSON] = False,
 ) -> None:
     """List the boards that the lab knows."""
@@ -52,8 +56,10 @@ def boards(
         cli_devices.attached_boards(write=write, as_json=as_json)
         return
     known = all_boards().values()
+    entries = all_entries().values() if every else ()
     if as_json:
-        typer.echo(json.dumps([board.model_dump() for board in known], indent=1))
+        facts = [one.model_dump(by_alias=True) for one in (*known, *entries)]
+        typer.echo(json.dumps(facts, indent=1))
         return
     table = Table(header_style="bold")
     for heading in ("board", "core", "clock", "run by", "evidence", "what it is"):
@@ -64,10 +70,15 @@ def boards(
             if board.qemu
             else "this machine"
             if board.host
-            else "probe"
+            else "probe, or its twin"
         )
         clock = f"{board.clock_hz / 1e6:g} MHz" if board.host is None else "-"
         table.add_row(board.id, board.cpu, clock, way, board.evidence, board.description)
+    for entry in entries:
+        clock = f"{entry.clock_hz / 1e6:g} MHz"
+        sure = f"; unverified: {', '.join(entry.unverified)}" if entry.unverified else ""
+        told = f"{entry.description}{sure}"
+        table.add_row(entry.id, entry.cpu, clock, "none: catalogue", "-", told)
     _out().print(table)
 
 
