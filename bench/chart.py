@@ -23,7 +23,7 @@ COLOURS = {
     REMAINDER: "#CCCCCC",
 }
 _INCHES_A_ROW = 0.27
-_LABEL_ROOM = 1.35  # of the longest bar, for the figures beside it
+_LABEL_ROOM = 1.55  # of the longest bar, for the figures beside it
 
 
 def operators_svg(table: OperatorTable, title: str) -> bytes:

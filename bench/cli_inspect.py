@@ -23,7 +23,7 @@ from bench.record import Record
 if TYPE_CHECKING:
     from bench.diff import Difference, LayerDiff
 
-_WIDE = 200
+_WIDE = 240
 _SHOWN_CHANNELS = 4
 
 
@@ -167,7 +167,8 @@ def diff(
 
 def difference_table(found: Difference) -> Table:
     """Return every layer as a row."""
-    title = f"{found.model} {found.scheme} on {found.board}, {found.samples} samples"
+    samples = f"{found.samples} sample{'' if found.samples == 1 else 's'}"
+    title = f"{found.model} {found.scheme} on {found.board}, {samples}"
     shown = Table(title=title, title_justify="left", header_style="bold")
     shown.add_column("#", justify="right")
     for heading in ("layer", "operator", "result"):
