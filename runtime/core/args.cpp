@@ -57,7 +57,11 @@ Error Args::match_one(char letter, uint32_t i) {
       break;
     case 'T':
     case 'O':
-      if (kind == ValueKind::kTensorList) return match_tensors(i, letter == 'O');
+    case 'N':
+      if (kind == ValueKind::kTensorList) return match_tensors(i, letter);
+      break;
+    case 'x':
+      fits = kind == ValueKind::kString;
       break;
     case 'D':
       fits = kind == ValueKind::kDoubleList;
@@ -88,16 +92,17 @@ Error Args::match_list(uint32_t i) {
   return Error::kOk;
 }
 
-Error Args::match_tensors(uint32_t i, bool written) {
+Error Args::match_tensors(uint32_t i, char letter) {
   const TensorIndices list = slot(i).tensors;
   const uint32_t count = list.count();
   for (uint32_t k = 0; k < count; ++k) {
     const int32_t item = list.item(k);
+    if (item == -1 && letter == 'N') continue;
     if (item < 0 || static_cast<uint32_t>(item) >= values_.count) {
       return refuse(i, Error::kIndexOutOfRange);
     }
     if (values_.kinds[item] != ValueKind::kTensor) return refuse(i, Error::kArgumentKind);
-    if (written && values_.slots[item].tensor->is_constant()) {
+    if (letter == 'O' && values_.slots[item].tensor->is_constant()) {
       return refuse(i, Error::kArgumentKind);
     }
   }

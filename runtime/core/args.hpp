@@ -25,6 +25,7 @@ class TensorList {
  public:
   TensorList(TensorIndices indices, const ValueSlot* slots) : indices_(indices), slots_(slots) {}
   uint32_t count() const { return indices_.count(); }
+  bool is_none(uint32_t i) const { return indices_.item(i) < 0; }
   Tensor& operator[](uint32_t i) const { return *slots_[indices_.item(i)].tensor; }
 
  private:
@@ -45,7 +46,7 @@ class Args {
   //   i integer     b bool              d double   s number (double, integer or bool)
   //   l integers    m integers or None  j integer or None  u number or None
   //   w integer of any size, taken as the nearest of 32 bits    v the same or None
-  //   T tensors     O tensors to write  D doubles or None
+  //   T tensors     O tensors to write  N tensors or Nones  D doubles or None  x text
   //   = the same value as the argument before it (an out variant returns its out argument)
   //   _ anything
   // @return argument-count, argument-kind; argument-value for an integer of more than 32 bits.
@@ -64,6 +65,7 @@ class Args {
   bool is_tensor(uint32_t i) const { return kind(i) == ValueKind::kTensor; }
   bool is_bool(uint32_t i) const { return kind(i) == ValueKind::kBool; }
   bool is_double(uint32_t i) const { return kind(i) == ValueKind::kDouble; }
+  bool is_integer(uint32_t i) const { return kind(i) == ValueKind::kInt; }
   // Whether the last argument is a tensor without elements: it is the one to write.
   bool writes_nothing() const {
     return count_ > 0 && kind(count_ - 1) == ValueKind::kTensor &&
@@ -81,13 +83,14 @@ class Args {
   IntList list(uint32_t i) const { return {slot(i).list, values_.slots}; }
   TensorList tensors(uint32_t i) const { return {slot(i).tensors, values_.slots}; }
   DoubleItems doubles(uint32_t i) const { return slot(i).doubles; }
+  std::string_view text(uint32_t i) const { return slot(i).text.view(); }
 
  private:
   ValueKind kind(uint32_t i) const { return values_.kinds[indices_[i]]; }
   const ValueSlot& slot(uint32_t i) const { return values_.slots[indices_[i]]; }
   Error match_one(char letter, uint32_t i);
   Error match_list(uint32_t i);
-  Error match_tensors(uint32_t i, bool written);
+  Error match_tensors(uint32_t i, char letter);
 
   ValueTable values_;
   const int32_t* indices_;

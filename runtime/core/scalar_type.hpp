@@ -52,6 +52,14 @@ struct ScalarTypeOf<int8_t> {
   static constexpr ScalarType kValue = ScalarType::kChar;
 };
 template <>
+struct ScalarTypeOf<uint8_t> {
+  static constexpr ScalarType kValue = ScalarType::kByte;
+};
+template <>
+struct ScalarTypeOf<int16_t> {
+  static constexpr ScalarType kValue = ScalarType::kShort;
+};
+template <>
 struct ScalarTypeOf<int32_t> {
   static constexpr ScalarType kValue = ScalarType::kInt;
 };

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 
 #include "runtime/core/tensor.hpp"
 
@@ -20,6 +21,7 @@ enum class ValueKind : uint8_t {
   kIntList,
   kTensorList,
   kDoubleList,
+  kString,
   kOther,  // a kind that no kernel takes
 };
 
@@ -40,8 +42,7 @@ struct BoxedList {
   }
 };
 
-// A list of tensors (some may be None) as the program has it: a count, then 32-bit indices of
-// values.
+// A list of tensors as the program has it: a count, then 32-bit indices of values, -1 for None.
 struct TensorIndices {
   const std::byte* count_then_items;
 
@@ -73,6 +74,17 @@ struct DoubleItems {
   }
 };
 
+// A text in place: its length, then its characters.
+struct Text {
+  const std::byte* length_then_characters;
+
+  std::string_view view() const {
+    uint32_t length = 0;
+    std::memcpy(&length, length_then_characters, sizeof length);
+    return {reinterpret_cast<const char*>(length_then_characters) + sizeof length, length};
+  }
+};
+
 // What a value holds; which member is valid is said by its ValueKind.
 union ValueSlot {
   int32_t integer;        // kInt, kBool, kWideInt
@@ -81,6 +93,7 @@ union ValueSlot {
   BoxedList list;         // kIntList
   TensorIndices tensors;  // kTensorList
   DoubleItems doubles;    // kDoubleList
+  Text text;              // kString
 };
 
 // Parallel arrays, 5 bytes a value on a 32-bit core.

@@ -223,6 +223,12 @@ Error Method::Loader::read_value(const fb::EValue& value, uint32_t i) {
       kind = ValueKind::kDoubleList;
       break;
     }
+    case fb::KernelTypes::String: {
+      const auto* text = value.val_as_String()->string_val();
+      slot.text = {text == nullptr ? kEmptyList : reinterpret_cast<const std::byte*>(text)};
+      kind = ValueKind::kString;
+      break;
+    }
     case fb::KernelTypes::Tensor:
       slot.tensor = new (next_tensor_++) Tensor();
       RT_TRY(read_tensor(*value.val_as_Tensor(), *slot.tensor));

@@ -7,7 +7,7 @@
 //             tensor: u8 type, u8 rank, u8 constant, i32 size each, u8 dim order each, data
 //             out: as tensor without data
 //             tensors: u32 count, each an argument of kind tensor or out
-//             doubles: u32 count, f64 each
+//             doubles: u32 count, f64 each        text: u32 length, characters
 // response  name of the error, i32 argument at fault, and for `ok` the data of each out tensor
 //
 // Names are u32 length and bytes; integers are the host's. Each tensor is a heap block of its exact
@@ -37,6 +37,7 @@ enum class Kind : uint8_t {
   kSame,
   kTensors,
   kDoubles,
+  kText,
 };
 
 template <typename T>
@@ -106,7 +107,9 @@ struct Call {
     std::vector<std::byte>& list = lists.emplace_back(4 + 4 * count);
     std::memcpy(list.data(), &count, 4);
     for (uint32_t i = 0; i < count; ++i) {
-      const int32_t index = add_argument();
+      const int32_t argument = add_argument();
+      const int32_t index =
+          kinds[static_cast<size_t>(argument)] == rt::ValueKind::kNone ? -1 : argument;
       std::memcpy(list.data() + 4 + 4 * i, &index, 4);
     }
     rt::ValueSlot slot = {};
@@ -123,6 +126,17 @@ struct Call {
     rt::ValueSlot slot = {};
     slot.doubles = {list.data()};
     return add(rt::ValueKind::kDoubleList, slot);
+  }
+
+  int32_t add_text() {
+    const auto length = read_one<uint32_t>();
+    std::vector<std::byte>& text = lists.emplace_back(4);
+    std::memcpy(text.data(), &length, 4);
+    const auto characters = read_many<std::byte>(length);
+    text.insert(text.end(), characters.begin(), characters.end());
+    rt::ValueSlot slot = {};
+    slot.text = {text.data()};
+    return add(rt::ValueKind::kString, slot);
   }
 
   int32_t add_tensor(bool out) {
@@ -176,6 +190,8 @@ struct Call {
         return add_tensors();
       case Kind::kDoubles:
         return add_doubles();
+      case Kind::kText:
+        return add_text();
     }
     std::abort();
   }

@@ -23,7 +23,7 @@ SCALAR_TYPES = {
     torch.float32: 6,
     torch.bool: 11,
 }
-NONE, INT, BOOL, DOUBLE, LIST, TENSOR, OUT, SAME, TENSORS, DOUBLES = range(10)
+NONE, INT, BOOL, DOUBLE, LIST, TENSOR, OUT, SAME, TENSORS, DOUBLES, TEXT = range(11)
 
 
 class KernelRefusedError(Exception):
@@ -156,7 +156,7 @@ def _encode_tensor(kind: int, tensor: torch.Tensor, *, constant: bool) -> bytes:
     ) + (memory_bytes(tensor) if kind == TENSOR else b"")
 
 
-def _encode(argument: Any) -> bytes:  # noqa: PLR0911  one return a kind of value
+def _encode(argument: Any) -> bytes:  # noqa: PLR0911, C901  one return a kind of value
     match argument:
         case None:
             return bytes([NONE])
@@ -176,6 +176,8 @@ def _encode(argument: Any) -> bytes:  # noqa: PLR0911  one return a kind of valu
             return _encode_tensor(OUT, argument.like, constant=False)
         case Same():
             return bytes([SAME])
+        case str():
+            return struct.pack("=BI", TEXT, len(argument)) + argument.encode()
         case Tensors():
             parts = b"".join(_encode(item) for item in argument.items)
             return struct.pack("=BI", TENSORS, len(argument.items)) + parts

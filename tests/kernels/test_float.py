@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812  torch's own name
 
 from tests.kernels.cases import Cases
-from tests.kernels.harness import Harness, KernelRefusedError, Out, Planned, Same
+from tests.kernels.harness import Harness, Out, Planned, Same
 from tests.kernels.test_int8_convolution import geometry
 
 LAYOUTS = [torch.contiguous_format, torch.channels_last]
@@ -258,21 +258,3 @@ def test_nan_passes_through(call: Harness) -> None:
     assert torch.equal(
         torch.isnan(values), torch.isnan(call("aten::clamp.out", values, 0, 1, *out))
     )
-
-
-def test_transposed_convolution_is_refused(call: Harness) -> None:
-    """A transposed convolution is not taken for a plain one."""
-    values, weight = torch.zeros(1, 1, 3, 3), torch.zeros(1, 1, 2, 2)
-    options = ([1, 1], [0, 0], [1, 1], True, [0, 0], 1)
-
-    with pytest.raises(KernelRefusedError, match="argument-value") as refused:
-        call(
-            "aten::convolution.out",
-            values,
-            weight,
-            None,
-            *options,
-            Out(torch.zeros(1, 1, 4, 4)),
-            Same(),
-        )
-    assert refused.value.argument == 6

@@ -1,6 +1,5 @@
-// dim_order_ops::_clone_dim_order and _to_dim_order_copy: the same values in another layout.
-//
-// The out tensor has the layout that the dim order asks for; a change of type is refused.
+// dim_order_ops::_clone_dim_order and aten copies in another layout: the same
+// values. Any type.
 
 #include "runtime/core/kernel.hpp"
 #include "runtime/kernels/checks.hpp"
@@ -11,7 +10,8 @@ namespace {
 
 enum Argument : uint32_t { kInput, kNonBlocking, kDimOrder, kOut };
 
-Error prepare(Args& args, Needs&) {
+// The out tensor has the layout that the dim order asks for.
+Error prepare(Args &args, Needs &) {
   RT_TRY(args.match("tbmo="));
   RT_TRY(expect_type(args, {kOut}, args.tensor(kInput).type()));
   return same_shape(args.tensor(kInput), args.tensor(kOut))
@@ -19,7 +19,7 @@ Error prepare(Args& args, Needs&) {
              : args.refuse(kOut, Error::kArgumentShape);
 }
 
-Error run(const Args& args, std::span<std::byte>) {
+Error run(const Args &args, std::span<std::byte>) {
   copy_layout(args.tensor(kInput), args.tensor(kOut));
   return Error::kOk;
 }
@@ -27,6 +27,5 @@ Error run(const Args& args, std::span<std::byte>) {
 }  // namespace
 
 RT_KERNEL("dim_order_ops::_clone_dim_order.out", prepare, run);
-RT_KERNEL("dim_order_ops::_to_dim_order_copy.out", prepare, run);
 
 }  // namespace rt::kernels

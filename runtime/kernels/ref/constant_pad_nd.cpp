@@ -1,8 +1,9 @@
-// aten::constant_pad_nd, float32: a constant around the tensor; amounts are not negative.
+// aten::constant_pad_nd: a constant around the tensor; amounts are not negative.
 
 #include "runtime/core/kernel.hpp"
 #include "runtime/kernels/checks.hpp"
 #include "runtime/kernels/copy.hpp"
+#include "runtime/kernels/fill.hpp"
 
 namespace rt::kernels {
 namespace {
@@ -18,7 +19,8 @@ int32_t amount(const IntList& pad, uint32_t rank, uint32_t dim, uint32_t after) 
 
 Error prepare(Args& args, Needs&) {
   RT_TRY(args.match("tlso="));
-  RT_TRY(expect_type(args, {kInput, kOut}, ScalarType::kFloat));
+  RT_TRY(expect_type(args, {kInput}, args.tensor(kOut).type()));
+  RT_TRY(check_fill(args, kValue, kOut));
   const Tensor& input = args.tensor(kInput);
   const Tensor& out = args.tensor(kOut);
   const IntList pad = args.list(kPad);
@@ -41,9 +43,7 @@ Error run(const Args& args, std::span<std::byte>) {
   const Tensor& input = args.tensor(kInput);
   Tensor& out = args.tensor(kOut);
   const IntList pad = args.list(kPad);
-  const auto value = static_cast<float>(args.number(kValue));
-  float* result = out.as<float>();
-  for (uint32_t i = 0; i < out.numel(); ++i) result[i] = value;
+  fill(out, args, kValue);
   const Strides in_strides = input.strides();
   const Strides out_strides = out.strides();
   int32_t begin = 0;

@@ -1,4 +1,5 @@
-// aten::native_layer_norm, float32, over the last dimensions; also gives mean and 1 / deviation.
+// aten::native_layer_norm, float32, over the last dimensions; also gives mean
+// and 1 / deviation.
 
 #include "runtime/core/kernel.hpp"
 #include "runtime/kernels/checks.hpp"
@@ -18,9 +19,10 @@ enum Argument : uint32_t {
   kInverse,
 };
 
-// @return elements of a row, 0 if the shape is not that of the input's last dimensions.
-uint32_t row_length(const Args& args) {
-  const Tensor& input = args.tensor(kInput);
+// @return elements of a row, 0 if the shape is not that of the input's last
+// dimensions.
+uint32_t row_length(const Args &args) {
+  const Tensor &input = args.tensor(kInput);
   const IntList shape = args.list(kNormalizedShape);
   if (shape.count() == 0 || shape.count() > input.rank()) return 0;
   uint32_t length = 1;
@@ -32,12 +34,12 @@ uint32_t row_length(const Args& args) {
   return length;
 }
 
-Error prepare(Args& args, Needs&) {
+Error prepare(Args &args, Needs &) {
   // The last argument lists the outputs.
   RT_TRY(args.match("tlnnsooo_"));
   RT_TRY(expect_type(args, {kInput, kWeight, kBias, kOut, kMean, kInverse}, ScalarType::kFloat));
   RT_TRY(expect_contiguous(args, {kInput, kOut, kMean, kInverse}));
-  const Tensor& input = args.tensor(kInput);
+  const Tensor &input = args.tensor(kInput);
   const uint32_t length = row_length(args);
   if (length == 0) return args.refuse(kNormalizedShape, Error::kArgumentValue);
   for (const uint32_t i : {kWeight, kBias}) {
@@ -54,18 +56,22 @@ Error prepare(Args& args, Needs&) {
   return Error::kOk;
 }
 
-Error run(const Args& args, std::span<std::byte>) {
-  const Tensor& input = args.tensor(kInput);
-  const Tensor* weight = args.optional_tensor(kWeight);
-  const Tensor* bias = args.optional_tensor(kBias);
+Error run(const Args &args, std::span<std::byte>) {
+  const Tensor &input = args.tensor(kInput);
+  const Tensor *weight = args.optional_tensor(kWeight);
+  const Tensor *bias = args.optional_tensor(kBias);
   const auto epsilon = static_cast<float>(args.number(kEpsilon));
   const uint32_t length = row_length(args);
-  const float* in = input.as<float>();
-  float* out = args.tensor(kOut).as<float>();
-  float* mean = args.tensor(kMean).as<float>();
-  float* inverse = args.tensor(kInverse).as<float>();
+  const float *in = input.as<float>();
+  float *out = args.tensor(kOut).as<float>();
+  float *mean = args.tensor(kMean).as<float>();
+  float *inverse = args.tensor(kInverse).as<float>();
   for (uint32_t row = 0; row < input.numel() / length; ++row, in += length, out += length) {
-    const Moments moments = moments_of(in, length, epsilon);
+    const Moments moments = moments_of(
+        [&](auto visit) {
+          for (uint32_t i = 0; i < length; ++i) visit(in[i]);
+        },
+        length, epsilon);
     for (uint32_t i = 0; i < length; ++i) {
       const float scale = weight == nullptr ? 1.0F : weight->as<float>()[i];
       const float shift = bias == nullptr ? 0.0F : bias->as<float>()[i];

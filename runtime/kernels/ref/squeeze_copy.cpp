@@ -13,6 +13,11 @@ Error prepare(Args& args, Needs&) {
   return check_reshape(args, kInput, kOut);
 }
 
+Error prepare_dim(Args& args, Needs&) {
+  RT_TRY(args.match("tio="));
+  return check_reshape(args, kInput, kOut);
+}
+
 Error run(const Args& args, std::span<std::byte>) {
   reshape(args.tensor(kInput), args.tensor(kOut));
   return Error::kOk;
@@ -21,5 +26,6 @@ Error run(const Args& args, std::span<std::byte>) {
 }  // namespace
 
 RT_KERNEL("aten::squeeze_copy.dims_out", prepare, run);
+RT_KERNEL("aten::squeeze_copy.dim_out", prepare_dim, run);
 
 }  // namespace rt::kernels

@@ -1,0 +1,29 @@
+#include "runtime/kernels/parts.hpp"
+
+#include "runtime/kernels/copy.hpp"
+
+namespace rt::kernels {
+
+void copy_part(const Tensor &from, const Part &part, Tensor &to) {
+  const Strides from_strides = from.strides();
+  const Strides to_strides = to.strides();
+  Walk<2> walk;
+  for (const uint8_t dim : to.dim_order()) {
+    const int32_t step = dim == part.dim ? part.step : 1;
+    walk.add(to.size(dim), {from_strides.of[dim] * step, to_strides.of[dim]});
+  }
+  copy_elements(walk, from, part.begin * from_strides.of[part.dim], to, 0);
+}
+
+void copy_into_part(const Tensor &from, Tensor &to, const Part &part) {
+  const Strides from_strides = from.strides();
+  const Strides to_strides = to.strides();
+  Walk<2> walk;
+  for (const uint8_t dim : from.dim_order()) {
+    const int32_t step = dim == part.dim ? part.step : 1;
+    walk.add(from.size(dim), {from_strides.of[dim], to_strides.of[dim] * step});
+  }
+  copy_elements(walk, from, 0, to, part.begin * to_strides.of[part.dim]);
+}
+
+}  // namespace rt::kernels

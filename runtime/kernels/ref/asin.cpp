@@ -1,0 +1,16 @@
+// aten::asin, float32.
+
+#include <cmath>
+
+#include "runtime/kernels/elementwise.hpp"
+
+namespace rt::kernels {
+namespace {
+
+float value(float x) { return std::asin(x); }
+
+}  // namespace
+
+RT_KERNEL("aten::asin.out", prepare_float_map, run_float_map<value>);
+
+}  // namespace rt::kernels

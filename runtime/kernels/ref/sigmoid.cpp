@@ -1,0 +1,16 @@
+// aten::sigmoid, float32: 1 / (1 + e^-x).
+
+#include <cmath>
+
+#include "runtime/kernels/elementwise.hpp"
+
+namespace rt::kernels {
+namespace {
+
+float value(float x) { return 1.0F / (1.0F + std::exp(-x)); }
+
+}  // namespace
+
+RT_KERNEL("aten::sigmoid.out", prepare_float_map, run_float_map<value>);
+
+}  // namespace rt::kernels

@@ -1,0 +1,16 @@
+// aten::sinh, float32.
+
+#include <cmath>
+
+#include "runtime/kernels/elementwise.hpp"
+
+namespace rt::kernels {
+namespace {
+
+float value(float x) { return std::sinh(x); }
+
+}  // namespace
+
+RT_KERNEL("aten::sinh.out", prepare_float_map, run_float_map<value>);
+
+}  // namespace rt::kernels
