@@ -21,6 +21,7 @@ from bench import process
 from bench.cache import PROJECT
 from bench.errors import (
     FlashTargetError,
+    InputError,
     LabError,
     PowerCommandError,
     ProbeProtocolError,
@@ -135,6 +136,12 @@ class DeviceTarget:
         Raises:
             LabError: of the kind that says what failed, after every step that may mend it.
         """
+        if self.attachment == "simulated" and request.board.evidence == "silicon":
+            raise InputError(
+                f"a simulated {request.board.id} can be flashed and recovered; it measures nothing",
+                where=request.board.id,
+                hint="figures of this board come from a real one alone",
+            )
 
         def once(device: Device, lock: int, step: str, folder: Path) -> Transcript:
             parts = _image_parts(request.image, folder)
