@@ -379,8 +379,11 @@ def baseline_accept(
     from bench import baseline  # noqa: PLC0415  pandas only where a command needs it
 
     latest = _latest(results, board, model)
-    made, count = baseline.accept(baseline.read(file), latest, reason)
+    newest = latest[latest["commit"] == latest["commit"].iloc[-1]] if len(latest) else latest
+    made, count = baseline.accept(baseline.read(file), newest, reason)
     baseline.write(file, made)
+    if older := latest["path"].nunique() - newest["path"].nunique():
+        typer.echo(f"{older} records of other commits than the newest left out", err=True)
     typer.echo(f"{count} cells accepted in {file}: {reason}")
 
 
