@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from bench.errors import InputError, ProbeMissingError
 from bench.packs import find_pack
 from bench.site import read_site, same_id, site_path
+from bench.targets import fvp
 from bench.targets.device import DeviceTarget, attached
 from bench.targets.host import HostTarget
 from bench.targets.qemu import QemuTarget
@@ -30,6 +31,7 @@ class Mode(StrEnum):
     AUTO = "auto"  # a device if one is attached, else what stands in for it, and it is said
     HARDWARE = "hardware"  # a device, or an error within seconds
     TWIN = "twin"  # never look for a device
+    FVP = "fvp"  # Arm's FVP of the board, or an error
 
 
 @dataclass(frozen=True)
@@ -39,21 +41,29 @@ class Attach:
     Attributes:
         device: one device by name; empty for any of the board's.
         pack_dirs: where CMSIS-Packs may lie.
+        fvp: program of the FVP; empty for the one on PATH.
     """
 
     mode: Mode = Mode.AUTO
     device: str = ""
     pack_dirs: tuple[Path, ...] = ()
+    fvp: str = ""
 
 
 def target_for(board: Board, attach: Attach, say: Callable[[str], None]) -> Target:
     """Return the way to reach a board.
 
     Raises:
-        InputError: the named device is another board.
+        InputError: the named device is another board, or no FVP models the board.
         ProbeMissingError: a device is wanted and none is attached, or there is nothing to stand in for it.
         PackMissingError: the chip needs a CMSIS-Pack that is not here.
     """
+    if attach.mode is Mode.FVP:
+        if board.id != fvp.BOARD:
+            raise InputError(
+                f"no FVP models a {board.id}", where=board.id, hint=f"--board={fvp.BOARD}"
+            )
+        return fvp.FvpTarget(attach.fvp or fvp.PROGRAM)
     if attach.mode is Mode.TWIN:
         return _stand_in(board, f"--attach={Mode.TWIN.value}", say)
     devices = _devices(board, attach)

@@ -14,6 +14,7 @@ from bench.errors import BoardFileError, UnknownNameError, nearest
 
 BOARDS = PROJECT / "boards"
 EMULATED = "emulated"  # the group of all boards that QEMU runs
+CHIPS = "chips"  # the group of all boards with a chip that one can buy
 
 
 class _Strict(BaseModel):
@@ -79,7 +80,7 @@ class Board(_Strict):
     clock_hz: int = Field(gt=0)
     counter: Literal["systick", "dwt", "clock"]
     isa: list[Literal["dsp", "mve", "fpu", "fpu-dp"]] = []
-    evidence: Literal["count", "wallclock", "silicon"]
+    evidence: Literal["count", "wallclock", "silicon", "fvp"]
     unverified: bool = False
     qemu: Qemu | None = None
     pyocd: Pyocd | None = None
@@ -127,7 +128,7 @@ def all_boards() -> dict[str, Board]:
 
 
 def find_boards(name: str) -> list[Board]:
-    """Return the boards that a --board option names: an id, an alias, or the group `emulated`.
+    """Return the boards that a --board option names: an id, an alias, or a group, `emulated` or `chips`.
 
     Raises:
         UnknownNameError: with the list and the nearest name.
@@ -135,7 +136,9 @@ def find_boards(name: str) -> list[Board]:
     boards = all_boards()
     if name == EMULATED:
         return [board for board in boards.values() if board.qemu is not None]
+    if name == CHIPS:
+        return [board for board in boards.values() if board.evidence == "silicon"]
     for board in boards.values():
         if name == board.id or name in board.aliases:
             return [board]
-    raise UnknownNameError(f"no board {name!r}", hint=nearest(name, [*boards, EMULATED]))
+    raise UnknownNameError(f"no board {name!r}", hint=nearest(name, [*boards, EMULATED, CHIPS]))

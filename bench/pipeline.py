@@ -56,6 +56,7 @@ from bench.record import (
     Status,
 )
 from bench.targets import Request, Target
+from bench.targets.fvp import FvpTarget
 from bench.targets.qemu import QemuTarget
 from bench.targets.twin import TwinTarget
 from bench.wire import Transcript
@@ -323,6 +324,9 @@ class Running:
     @classmethod
     def of(cls, attempt: Attempt) -> Running:
         """Return what an attempt executes; builds the twin's image; raises BuildError."""
+        if isinstance(attempt.target, FvpTarget):
+            plain = {"qemu": None, "evidence": "fvp"}  # its ticks are no instructions
+            return cls(attempt.case.board.model_copy(update=plain), attempt.image)
         if isinstance(attempt.target, TwinTarget):
             return cls(attempt.target.machine, build.build_twin(attempt.case.board))
         return cls(attempt.case.board, attempt.image)
@@ -450,10 +454,12 @@ def _whole_record(
 ) -> Record:
     """Return the record of a run that was parsed and measured; its status comes from `bench.validity`."""
     blank = _blank_record(attempt, run.log.hello.engine, run.log.hello.engine_version)
-    judged = validity.judge(run, transcript, retries=retries, dirty=blank.dirty)
+    judged = validity.judge(
+        run, transcript, retries=retries, dirty=blank.dirty, way=_of_the_way(attempt)
+    )
     images = blank.images
     if run.deployment is not None:
-        images = (*images, _image_facts(run.deployment[0].image, "deployment"))
+        images = (*images, _image_facts(attempt, run.deployment[0].image, "deployment"))
     return blank.model_copy(
         update={
             "images": images,
@@ -464,6 +470,20 @@ def _whole_record(
             "measures": measures,
         }
     )
+
+
+def _of_the_way(attempt: Attempt) -> list[tuple[str, str]]:
+    """Return what the way to the board says about its record: a rule's code and a message."""
+    board, target = attempt.case.board, attempt.target
+    if isinstance(target, TwinTarget):
+        message = (
+            f"no {board.id} was there: sizes and fit are of its own image, instructions and outputs of the same code on "
+            f"QEMU's {target.machine.id}, cycles are estimated"
+        )
+        return [("twin", message)]
+    if board.unverified and target.attachment == "probe":
+        return [("board-unproven", f"{board.id} was never seen on real hardware before")]
+    return []
 
 
 def _check_outputs(run: metrics.Run) -> None:
@@ -532,7 +552,7 @@ def _blank_record(attempt: Attempt, engine: str, version: str) -> Record:
             int8_mac_fraction=manifest.int8_mac_fraction,
             macs=manifest.macs,
         ),
-        images=(_image_facts(image, "lab"),),
+        images=(_image_facts(attempt, image, "lab"),),
         compiler=_compiler(case.board.host is not None),
         workload_id=_workload_id(manifest, engine, attempt.plan),
         oracle=manifest.oracle.name,
@@ -551,10 +571,14 @@ def _blank_record(attempt: Attempt, engine: str, version: str) -> Record:
     )
 
 
-def _image_facts(image: Image, role: Literal["lab", "deployment"]) -> ImageFacts:
+def _image_facts(attempt: Attempt, image: Image, role: Literal["lab", "deployment"]) -> ImageFacts:
     sizes = {"code": image.code_bytes, "data": image.data_bytes, "bss": image.bss_bytes}
     return ImageFacts(
-        role=role, build_id=image.build_id, sha256=image.sha256, sizes=sizes, ran=True
+        role=role,
+        build_id=image.build_id,
+        sha256=image.sha256,
+        sizes=sizes,
+        ran=not isinstance(attempt.target, TwinTarget),
     )
 
 

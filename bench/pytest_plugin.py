@@ -39,7 +39,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the lab's options."""
     group = parser.getgroup("bench", "benchmarks on boards")
     group.addoption("--board", action="append", default=[], metavar="ID",
-                    help="board to run on (repeatable): an id, an alias, or `emulated` for all that QEMU runs; "
+                    help="board to run on (repeatable): an id, an alias, `emulated` for all that QEMU runs, `chips` for all others; "
                          "see `bench boards`")  # fmt: skip
     group.addoption("--model", action="append", default=[], metavar="NAME|FILE",
                     help="model (repeatable): a name of `bench models`, path/to/file.py:build, or file.pte; "
@@ -56,9 +56,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
                     help="run N times from reset and compare outputs and counts; default: 1")  # fmt: skip
     group.addoption("--record", nargs="?", const=str(RESULTS), default=str(RESULTS), metavar="DIR",
                     help="where records go; default: results/")  # fmt: skip
-    group.addoption("--attach", default="auto", choices=["auto", "hardware", "twin"],
+    group.addoption("--attach", default="auto", choices=["auto", "hardware", "twin", "fvp"],
                     help="auto: a device of bench.toml if one is attached, else an emulator, and it is said; "
-                         "hardware: a device or an error; twin: never a device; default: auto")  # fmt: skip
+                         "hardware: a device or an error; twin: never a device; fvp: Arm's FVP; default: auto")  # fmt: skip
+    group.addoption(
+        "--fvp", default="", metavar="FILE", help="with --attach=fvp: the FVP's program"
+    )
     group.addoption("--device", default="", metavar="NAME", help="the device of bench.toml to use")
     group.addoption("--pack-dir", action="append", default=[], type=Path, metavar="DIR",
                     help="where CMSIS-Packs lie (repeatable); nothing is downloaded")  # fmt: skip
@@ -196,6 +199,7 @@ def _target(session: _Session, board: Board, config: pytest.Config) -> Target:
             attach.Mode(config.getoption("attach")),
             config.getoption("device"),
             tuple(config.getoption("pack_dir")),
+            config.getoption("fvp"),
         )
         session.targets[board.id] = pipeline.target_for(board, wanted, lambda t: _say(config, t))
     return session.targets[board.id]

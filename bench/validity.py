@@ -55,10 +55,12 @@ _ALL = (
     Rule("unsteady-count", Weight.DEGRADED, "an emulator counted differently for the same inference"),
     Rule("warm-up-drift", Weight.DEGRADED, "the later half of the latency samples is slower or faster than the earlier"),
     Rule("not-deterministic", Weight.DEGRADED, "outputs, or an emulator's counts, differ between resets"),
+    Rule("board-unproven", Weight.DEGRADED, "no such board was seen to work with this lab yet"),
     Rule("retried", Weight.DEGRADED, "a run was damaged on the wire and done again"),
     Rule("repaired", Weight.NOTE, "lines were lost on the way and sent again"),
     Rule("recovered", Weight.NOTE, "the device failed first; the message says what mended it"),
     Rule("wire-noise", Weight.NOTE, "bytes outside lines came and were skipped"),
+    Rule("twin", Weight.NOTE, "the board was not there: its own image gave the sizes, an emulator ran the same code"),
     Rule("dirty-tree", Weight.NOTE, "the project had changes that no commit has: the commit alone does not tell what ran"),
     Rule("degenerate-range", Weight.NOTE, "calibration data that is constant or ruled by one outlier"),
     Rule("float-node", Weight.NOTE, "a node of an int8 program stayed float"),
@@ -85,14 +87,25 @@ class Judgement:
     issues: tuple[Issue, ...]
 
 
-def judge(run: Run, transcript: Transcript, *, retries: int, dirty: bool) -> Judgement:
+def judge(
+    run: Run,
+    transcript: Transcript,
+    *,
+    retries: int,
+    dirty: bool,
+    way: Sequence[tuple[str, str]] = (),
+) -> Judgement:
     """Apply every rule to a run that was parsed.
+
+    Args:
+        way: codes and messages of what the way to the board adds.
 
     Raises:
         InvalidRunError: a rule of weight `invalid` holds.
     """
     found = [Issue(code=code, message=message) for code, message in _found(run)]
     found += [Issue(code=c, message=m) for c, m in _of_transport(run, transcript, retries)]
+    found += [Issue(code=code, message=message) for code, message in way]
     if dirty:
         message = "the work tree differs from the commit"
         found.append(Issue(code="dirty-tree", message=message))

@@ -57,6 +57,9 @@ def scale_of(run: Run) -> Scale:
             source,
             lambda ticks: instructions(ticks, hz, shift, counter),
         )
+    if run.board.evidence == "fvp":
+        source = f"{run.log.hello.counter} of an FVP, which is not cycle accurate"
+        return Scale("fvp_ticks", Evidence.FVP, source, float)
     if run.board.evidence == "wallclock":
         return Scale("ms", Evidence.WALLCLOCK, "", lambda ticks: ticks / hz * 1e3)
     return Scale("cycles", Evidence.SILICON, "", float)
