@@ -32,6 +32,7 @@ _FLOAT_TOLERANCE = (
     1e-6  # relative: the float reference is torch's, whose sums differ from one machine to another
 )
 _SHOWN = 5
+_NAMED_BYTES = 256
 KEY = ("board", "model", "scheme", "engine", "compiler", "target")
 
 
@@ -175,7 +176,7 @@ def accept(baselines: Baselines, latest: pd.DataFrame, reason: str) -> tuple[Bas
         if run["attachment"] == "emulator":
             entry = _entry(rows, reason)
             entries[entry.key] = entry
-            images[entry.build_id] = read_beside(run, "symbols.json") or {}
+            images[entry.build_id] = _symbols(run)
         else:
             cell = {
                 name: str(run[name]) for name in ("board", "device", "model", "scheme", "engine")
@@ -237,6 +238,12 @@ def _operators(run: Mapping[Any, Any]) -> dict[str, float]:
     }
 
 
+def _symbols(run: Mapping[Any, Any]) -> dict[str, int]:
+    """Return the larger symbols of a run's image: the small ones would be most of the file."""
+    told = read_beside(run, "symbols.json") or {}
+    return {name: size for name, size in told.items() if size >= _NAMED_BYTES}
+
+
 def _outputs(run: Mapping[Any, Any]) -> str:
     files = json.loads(run["files"])
     names = sorted(name for name in files if name.startswith("output_"))
@@ -274,10 +281,7 @@ def _changes(entry: Entry, baselines: Baselines, rows: pd.DataFrame) -> list[str
         lines.append("outputs differ, byte for byte")
     if lines:
         lines += _largest("operator", entry.operators, _operators(run))
-        before = baselines.images.get(entry.build_id)
-        after = read_beside(run, "symbols.json")
-        if before and after:
-            lines += _largest("symbol", before, after)
+        lines += _largest("symbol", baselines.images.get(entry.build_id, {}), _symbols(run))
     return lines
 
 
