@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _TITLES = {
     Evidence.SILICON: "measured on silicon (cycles)",
-    Evidence.COUNT: "emulated boards: instructions counted under QEMU, not cycles",
+    Evidence.COUNT: "emulated boards, and twins of boards that were not there: instructions under QEMU, not cycles",
     Evidence.WALLCLOCK: "this machine: wall-clock time",
 }
 
@@ -59,7 +59,7 @@ def _table(title: str, records: list[Record]) -> Table:
     table.add_column("status")
     for record in sorted(records, key=lambda r: (r.model.name, r.scheme, r.board.cpu, r.board.id)):
         table.add_row(
-            record.board.id,
+            board_label(record),
             record.board.cpu.removeprefix("cortex-").upper(),
             record.model.name,
             record.scheme,
@@ -90,7 +90,7 @@ def _estimate_table(records: list[Record]) -> Table:
             continue
         low, high = measure.band
         table.add_row(
-            record.board.id,
+            board_label(record),
             record.board.cpu.removeprefix("cortex-").upper(),
             record.model.name,
             record.scheme,
@@ -108,7 +108,7 @@ def _invalid_table(records: list[Record]) -> Table:
         table.add_column(heading)
     for record in records:
         why = "; ".join(f"{issue.code}: {issue.message}" for issue in record.issues)
-        table.add_row(record.board.id, record.model.name, record.scheme, why)
+        table.add_row(board_label(record), record.model.name, record.scheme, why)
     return table
 
 
@@ -236,8 +236,14 @@ def export_report(manifests: Iterable[Manifest]) -> list[str]:
     return lines
 
 
+def board_label(record: Record) -> str:
+    """Return the board's name; of one that was not there, with what stood in for it."""
+    stands_in = record.attachment in {"twin", "fvp", "simulated"}
+    return f"{record.board.id} ({record.attachment})" if stands_in else record.board.id
+
+
 def one_line(record: Record) -> str:
     """Return a record in a few words, for progress."""
     top1 = record.find("top1_device")
     accuracy = f", top-1 {top1.median:.1%}" if top1 is not None else ""
-    return f"{record.board.id} {record.model.name} {record.scheme}: {_latency(record)}{accuracy}, {record.status}"
+    return f"{board_label(record)} {record.model.name} {record.scheme}: {_latency(record)}{accuracy}, {record.status}"
