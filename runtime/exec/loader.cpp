@@ -253,8 +253,11 @@ Error Method::Loader::read_tensor(const fb::Tensor& table, Tensor& out) const {
 
 Error Method::Loader::check_boundary() {
   for (const int32_t value : method_.plan_.inputs()) {
-    if (method_.kinds_[value] != ValueKind::kTensor ||
-        method_.slots_[value].tensor->is_constant()) {
+    const ValueKind kind = method_.kinds_[value];
+    const bool fixed = kind == ValueKind::kInt || kind == ValueKind::kBool ||
+                       kind == ValueKind::kDouble || kind == ValueKind::kNone;
+    if (fixed) continue;
+    if (kind != ValueKind::kTensor || method_.slots_[value].tensor->is_constant()) {
       why_.value = value;
       return Error::kInputUnsupported;
     }

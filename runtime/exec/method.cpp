@@ -14,6 +14,19 @@ Error Method::load(std::span<const std::byte> pte, std::string_view name,
   return why.error;
 }
 
+uint32_t Method::input_count() const {
+  uint32_t count = 0;
+  for (const int32_t value : plan_.inputs()) count += kinds_[value] == ValueKind::kTensor ? 1 : 0;
+  return count;
+}
+
+Tensor& Method::input(uint32_t i) {
+  uint32_t at = 0;
+  for (const int32_t* value = plan_.inputs().data();; ++value) {
+    if (kinds_[*value] == ValueKind::kTensor && at++ == i) return *slots_[*value].tensor;
+  }
+}
+
 Error Method::execute(Failure& why, const InstructionHook* hook) {
   why = Failure();
   if (slots_ == nullptr) return why.error = Error::kNotLoaded;

@@ -57,8 +57,9 @@ class Method {
 
   uint32_t instruction_count() const { return plan_.instruction_count(); }
 
-  uint32_t input_count() const { return static_cast<uint32_t>(plan_.inputs().size()); }
-  Tensor& input(uint32_t i) { return *slots_[plan_.inputs()[i]].tensor; }
+  // Inputs that are tensors; numbers among a program's inputs are constants of it by now.
+  uint32_t input_count() const;
+  Tensor& input(uint32_t i);
   uint32_t output_count() const { return static_cast<uint32_t>(plan_.outputs().size()); }
   const Tensor& output(uint32_t i) const { return *slots_[plan_.outputs()[i]].tensor; }
   Tensor& output(uint32_t i) { return *slots_[plan_.outputs()[i]].tensor; }
