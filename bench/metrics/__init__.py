@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bench.record import Evidence, Measure
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from bench.deployment import Deployment, DeploymentRun
     from bench.image import Image
     from bench.program import Program, TensorInfo
-    from bench.record import Measure
     from bench.wire import RunLog
 
 DTYPES = {
@@ -54,6 +55,11 @@ class Run:
     deployment: tuple[Deployment, DeploymentRun] | None = None
     operator_est_cycles: dict[int, float] = field(default_factory=dict)
     repeats: tuple[RunLog, ...] = ()
+
+    @property
+    def seen(self) -> Evidence:
+        """Evidence of what the device sent and used: a part's, or an emulator's of its core."""
+        return Evidence.SILICON if self.board.evidence == "silicon" else Evidence.EMULATED
 
     def device_output(self, index: int) -> NDArray[np.generic]:
         """Return output `index` of every sample as the device sent it: (samples, elements), memory order."""
