@@ -40,17 +40,22 @@ def image_of(board_id: str) -> Image:
 
 @functools.cache
 def bundle_of(
-    model: str, samples: int = 1, *, iterations: int = 1, inject: Inject = Inject.NONE
+    model: str,
+    samples: int = 1,
+    *,
+    iterations: int = 1,
+    inject: Inject = Inject.NONE,
+    cpu: str = "cortex-m4",
 ) -> Bundle:
     """Return a bundle of one of upstream's programs with its input, over and over."""
-    pte = (UPSTREAM / f"{model}_cortex-m4.pte").read_bytes()
-    sample = (UPSTREAM / f"{model}_cortex-m4.in.bin").read_bytes()
+    pte = (UPSTREAM / f"{model}_{cpu}.pte").read_bytes()
+    sample = (UPSTREAM / f"{model}_{cpu}.in.bin").read_bytes()
     return pack(pte, [[sample]] * samples, Options(warmup=0, iterations=iterations, inject=inject))
 
 
-def output_of(model: str) -> bytes:
+def output_of(model: str, cpu: str = "cortex-m4") -> bytes:
     """Return what upstream's runtime answered."""
-    return (UPSTREAM / f"{model}_cortex-m4.out.bin").read_bytes()
+    return (UPSTREAM / f"{model}_{cpu}.out.bin").read_bytes()
 
 
 @dataclass

@@ -15,10 +15,14 @@ from bench.errors import LabError
 from bench.foreign import foreign_program
 from bench.pipeline import Attempt, Case, Plan, run_case, target_for
 from bench.record import Evidence, Status
+from bench.targets import Request
 from bench.targets.device import LADDER
+from bench.targets.qemu import QemuTarget
 from bench.targets.simprobe import machines
 from bench.targets.simprobe.machines import SECTOR_BYTES
+from bench.wire import Expected, parse
 from tests.probe.conftest import (
+    NONCE,
     UPSTREAM,
     Simulated,
     bundle_of,
@@ -91,6 +95,21 @@ def test_a_record_of_a_simulated_device(model: str, an386: Simulated) -> None:
     assert latency is not None
     assert twin is not None
     assert (twin.values, "instructions") == (latency.values, latency.unit)
+
+
+@pytest.mark.parametrize("kind", ["mps2-an385", "mps2-an505", "mps3-an547"])
+def test_other_cores(kind: str, plug_in: Callable[..., Simulated]) -> None:
+    """M3, M33 and M55: flashed, booted, and every window has the emulator's ticks."""
+    simulated = plug_in(kind)
+    cpu = "cortex-m55" if kind == "mps3-an547" else "cortex-m4"
+    bundle, image = bundle_of("linear", cpu=cpu), image_of(kind)
+
+    log, _ = simulated.run(bundle)
+    emulated = QemuTarget().run(Request(simulated.board, image, bundle, NONCE, 60.0))
+
+    expected = Expected(kind, image.build_id, f"{NONCE:016x}", bundle.crc32)
+    assert parse(emulated, expected).ticks == log.ticks
+    assert output_of("linear", cpu) == log.outputs[0, 0]
 
 
 def test_a_reset_that_fails_once_is_mended_and_recorded(an386: Simulated) -> None:

@@ -38,6 +38,11 @@ class Machine:
     chip_id: int = 0
     has_fpu: bool = True
 
+    @property
+    def is_v8m(self) -> bool:
+        """Whether the core is Armv8-M."""
+        return self.cpuid >> 4 & 0xFFF in (0xD21, 0xD22)
+
 
 _MPS2_RAM = ((0x20000000, 0x400000), (0x21C00000, 0x400000))
 MACHINES = {

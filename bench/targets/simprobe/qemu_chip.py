@@ -81,7 +81,8 @@ class QemuChip(CoreDebug):
         self._gdb.settimeout(_REPLY_DEADLINE_S)
         self._command("qSupported")
         self._command("qXfer:features:read:target.xml:0,ffb")  # without it no single registers
-        self._command("Qqemu.PhyMemMode:1")
+        # Armv8-M: only the core sees the Secure aliases; Armv7-M: past the MPU, whose guard would stop a reader.
+        self._command(f"Qqemu.PhyMemMode:{0 if machine.is_v8m else 1}")
         for start, nbytes in machine.flash:
             self._fill(start, nbytes)
         self.core_reset()
