@@ -27,6 +27,7 @@ from torchao.quantization.pt2e.quantizer import ComposableQuantizer
 
 from bench.errors import ExportError, UnknownNameError
 from bench.export.calibration import Ranges, watch_ranges
+from bench.export.mend import check_scales, split_activations
 from bench.model import first_line
 
 if TYPE_CHECKING:
@@ -156,6 +157,8 @@ def to_edge_dialect(captured: Captured) -> ExportedProgram:
     if captured.scheme == "fp32":
         # Else every inference would transpose the weights of each fully connected layer into RAM.
         program = _step("fold constants", constant_prop_pass, program)
+    else:
+        _step("split activations", split_activations, program)
     return program
 
 
@@ -169,6 +172,7 @@ def lower(edge: ExportedProgram, scheme: str, config: CortexMTargetConfig) -> Ex
         return edge
     manager = CortexMPassManager(copy.deepcopy(edge), target_config=config)
     lowered: ExportedProgram = _step("lower the model to CMSIS-NN operators", manager.transform)
+    check_scales(lowered)
     return lowered
 
 

@@ -280,3 +280,29 @@ def test_missing_calibration_is_stated(export_one: ExportOne) -> None:
     manifest = export_one(nn.Linear(4, 2), torch.randn(1, 4)).manifest
 
     assert "random-calibration" in [f.code for f in manifest.findings]
+
+
+class Shortcut(nn.Module):
+    """A ReLU whose output is concatenated with negative numbers, and goes elsewhere too."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = nn.Conv2d(3, 4, 1), nn.Conv2d(4, 4, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return both."""
+        a = torch.relu(self.first(x))
+        return torch.cat([a, self.second(a) - 1.0], 1)
+
+
+def test_activations_that_cannot_be_merged_are_split(export_one: ExportOne) -> None:
+    """A ReLU behind a shared quantization: ExecuTorch 1.5.1 would run the convolution on raw int8 (field: own run)."""
+    torch.manual_seed(0)
+    inputs = [torch.randn(1, 3, 8, 8) for _ in range(4)]
+
+    made = export_one(Shortcut(), inputs[0], calibration=tuple((x,) for x in inputs))
+
+    assert "aten::convolution.out" not in operators(made.manifest)
+    host = torch.frombuffer(bytearray(made.files["host_int8_0.bin"]), dtype=torch.float32)
+    exact = torch.frombuffer(bytearray(made.files["float_0.bin"]), dtype=torch.float32)
+    assert float((host - exact).abs().max()) <= 0.1 * float(exact.abs().max())

@@ -26,9 +26,11 @@ Error prepare(Args& args, Needs&) {
       return args.refuse(i, Error::kArgumentShape);
     }
   }
-  for (const uint32_t i : {kSelfZeroPoint, kOtherZeroPoint, kOutZeroPoint}) {
-    RT_TRY(expect_zero_point(args, i));
+  // Of the operands they need not be int8's: the exporter folds the + 3 of a hard swish into one.
+  for (const uint32_t i : {kSelfZeroPoint, kOtherZeroPoint}) {
+    RT_TRY(expect_range(args, i, -32768, 32767));
   }
+  RT_TRY(expect_zero_point(args, kOutZeroPoint));
   return expect_requantization(args, kOutMultiplier, kOutShift);
 }
 
