@@ -64,7 +64,7 @@ class DebugPort:
         self.chip = chip
         self.faults = faults
         self.reset_released = True
-        self.deaf = False
+        self.deaf = self.asked = False
         self._forget()
 
     def _forget(self) -> None:
@@ -89,6 +89,7 @@ class DebugPort:
 
     def _answer(self) -> None:
         """Raise unless the port answers at all."""
+        self.asked = True
         if self.deaf or not self.chip.powered:
             raise NoAnswerFromPortError
 

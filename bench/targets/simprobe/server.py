@@ -75,6 +75,8 @@ class Device:
                 self.last_seen = time.monotonic()
                 if self.claimed_by is client:
                     self.claimed_by = None
+                    # a session that only asks the probe for its name does not count
+                    self.faults.deaf_sessions -= int(self.port.deaf and self.port.asked)
             with suppress(OSError):
                 stream.close()
             client.close()  # last: who waits for it may claim at once
@@ -97,8 +99,7 @@ class Device:
                 _tell(stream, "gone" if not self.plugged else "busy")
                 return
             self.claimed_by = client
-            self.port.deaf = self.faults.deaf_sessions > 0
-            self.faults.deaf_sessions -= int(self.port.deaf)
+            self.port.deaf, self.port.asked = self.faults.deaf_sessions > 0, False
             self.chip.wake()
         _tell(stream, "claimed")
         while head := stream.read(_LENGTH.size):
