@@ -58,10 +58,10 @@ system:
 browser: # what the report is tested in
 	@tools/system_packages.sh --browser
 
-$(STAMP): pyproject.toml
+$(STAMP): pyproject.toml constraints.txt
 	@echo "setup: Python environment in $(VENV) (torch and executorch: the first time takes a minute or more)"
 	@test -x $(PYTHON) || python3 -m venv $(VENV)
-	@set -o pipefail; $(PYTHON) -m pip install --disable-pip-version-check --editable '.[dev]' \
+	@set -o pipefail; $(PYTHON) -m pip install --disable-pip-version-check --constraint constraints.txt --editable '.[dev]' \
 	  | sed -un -E 's/^ *(Downloading|Installing|Successfully) (.{0,100}).*/  \1 \2/p'
 	@$(PYTHON) -m bench.schema
 	@touch $@
