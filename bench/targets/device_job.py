@@ -168,8 +168,8 @@ def _listen(order: Order, port: SerialPort, store: LineStore) -> None:
             if _has_ended(order):
                 return
             _explain_hang(order, store)
-        if store.outputs_began and now > quiet_since + quiet_s:
-            # Nothing is measured any more: a look at the mailbox disturbs nothing.
+        if (store.outputs_began or port.reopened) and now > quiet_since + quiet_s:
+            # Nothing is measured any more (or what was is lost): a look at the mailbox disturbs nothing.
             if _has_ended(order):
                 return
             quiet_s *= 2
