@@ -188,8 +188,8 @@ def _where(order: Order) -> str:
     """Halt the core and say where it stood; it is left halted by nobody: closing lets it go on."""
     with pyocd.connect(order.uid, _chip(order), mode="attach") as debugger:
         place = debugger.where()
-        elf = Path(order.elf)
-        text = f"pc {symbolise(elf, place.pc)}, lr {symbolise(elf, place.lr)}"
+        # Not lr: looking up one address in an image's line tables takes seconds.
+        text = f"pc {symbolise(Path(order.elf), place.pc)}"
         return f"the core is locked up, {text}" if place.locked_up else text
 
 

@@ -119,7 +119,6 @@ class Place:
     """Where a core stood when it was halted."""
 
     pc: int
-    lr: int
     locked_up: bool
 
 
@@ -406,9 +405,7 @@ class Debugger:
         self.doing = "halting"
         locked_up = bool(self._target.read32(_DHCSR) & _LOCKUP)
         self._target.halt()
-        registers = (self._target.read_core_register(name) for name in ("pc", "lr"))
-        pc, lr = (int(value) for value in registers)
-        return Place(pc, lr, locked_up)
+        return Place(int(self._target.read_core_register("pc")), locked_up)
 
     def erase_everything(self) -> bool:
         """Erase the whole chip by its own way to recover, protection included."""
