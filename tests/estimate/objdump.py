@@ -39,7 +39,10 @@ def is_v81(path: Path) -> bool:
 def kinds_of(mnemonic: str) -> set[K]:
     """Return the kinds that a mnemonic may be; empty if it is not known here."""
     name, _, element = mnemonic.partition(".")
-    if name == "vmovlt" and element in ("f32", "f64"):  # of floats it is a vmov under LT, no widening
+    if name == "vmovlt" and element in (
+        "f32",
+        "f64",
+    ):  # of floats it is a vmov under LT, no widening
         name = "vmov"
     bare = re.sub(f"(?:{_CONDITIONS})$", "", name)
     in_vector_block = re.sub("(?:t|e)$", "", name)
