@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bench import intermediate, pipeline
+from bench import intermediate, pipeline, programs
 from bench.bundle import Options
 from bench.errors import ExportError, InputError, LabError, WireValueError
 from bench.intermediate import Intermediate
@@ -32,7 +32,8 @@ from bench.verdict import FP32_RELATIVE_TOLERANCE
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bench.pipeline import Attempt, Case, Say
+    from bench.pipeline import Attempt, Case
+    from bench.programs import Say
 
 _BYTES_PER_S = 8_000  # of the slowest port that a dump may have to go through
 Results = Mapping[tuple[int, int], bytes]
@@ -115,8 +116,8 @@ def diff_model(case: Case, samples: int, say: Say, *, pte: Path | None = None) -
     Raises:
         LabError: no program, no image, a model without intermediates, or the run failed.
     """
-    programs = pipeline.ensure_programs([case], samples, say, intermediates=True)
-    (program,) = programs.values()
+    found = programs.ensure_programs([case], samples, say, intermediates=True)
+    (program,) = found.values()
     if isinstance(program, LabError):
         raise program
     image = pipeline.ensure_images([case.board], say)[case.board.id]

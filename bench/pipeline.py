@@ -2,39 +2,30 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
-import json
 import secrets
-import sys
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from bench import (
     build,
     deployment,
     estimate,
     faults,
-    foreign,
     metrics,
     preflight,
-    process,
     validity,
     wire,
 )
 from bench.attach import Attach, Mode
 from bench.attach import target_for as choose_target
 from bench.bundle import Bundle, Options, pack
-from bench.cache import PROGRAMS, PROJECT
 from bench.errors import (
     CounterError,
     DeviceFaultError,
-    ExportError,
     IncompleteRunError,
     InputError,
     LabError,
@@ -42,19 +33,9 @@ from bench.errors import (
     WireDamagedError,
     WireValueError,
 )
-from bench.model import ModelSource, program_key, resolve_model
-from bench.program import Manifest, Program
-from bench.record import (
-    BoardFacts,
-    EngineFacts,
-    ImageFacts,
-    Issue,
-    Measure,
-    ModelFacts,
-    ProgramFacts,
-    Record,
-    Status,
-)
+from bench.facts import blank_record, image_facts
+from bench.model import ModelSource, resolve_model
+from bench.record import Issue, Measure, Record
 from bench.targets import Request, Target
 from bench.targets.fvp import FvpTarget
 from bench.targets.qemu import QemuTarget
@@ -64,15 +45,13 @@ from bench.wire import Transcript
 if TYPE_CHECKING:
     from bench.board import Board
     from bench.image import Image
+    from bench.program import Program
+    from bench.programs import Say
     from bench.wire import RunLog
 
-SCHEMES = ("int8", "fp32")
-_EXPORT_DEADLINE_S = 3600.0
 _RETRIES = (
     1  # of a run whose lines were damaged on the way; what the device itself says is never retried
 )
-
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -127,117 +106,6 @@ class RunFailedError(Exception):
         self.fault = fault
         self.record = record
         self.transcript = transcript
-
-
-# --- programs -------------------------------------------------------------------------------------------------------
-
-
-def ensure_programs(
-    cases: Iterable[Case], samples: int | None, say: Say, *, intermediates: bool = False
-) -> dict[tuple[str, str, str], Program | LabError]:
-    """Return the program, or why there is none, of every (model, scheme, cpu) of the cases.
-
-    What the cache has is read; the rest is exported in one process of its own, so that this one imports no torch.
-    With `intermediates`, what every instruction should give lies beside each program (bench/intermediate.py).
-    """
-    found: dict[tuple[str, str, str], Program | LabError] = {}
-    wanted: dict[tuple[str, str], dict[str, Path]] = {}
-    for case in cases:
-        key = (case.model, case.scheme, case.board.cpu)
-        if key in found or case.board.cpu in wanted.get(key[:2], {}):
-            continue
-        try:
-            source = resolve_model(case.model)
-            if isinstance(source, Path):
-                found[key] = foreign.foreign_program(source)
-                continue
-            name = program_key(source, case.scheme, case.board.cpu, samples)
-            folder = PROGRAMS / (f"{name}-intermediates" if intermediates else name)
-            if (folder / "program.json").exists():
-                found[key] = read_program(folder)
-            else:
-                wanted.setdefault(key[:2], {})[case.board.cpu] = folder
-        except LabError as fault:
-            found[key] = fault
-    if wanted:
-        failed = _export(wanted, samples, say, intermediates=intermediates)
-        for (model, scheme), folders in wanted.items():
-            for cpu, folder in folders.items():
-                why = failed.get((model, scheme, cpu))
-                found[model, scheme, cpu] = why if why is not None else read_program(folder)
-    return found
-
-
-def read_program(folder: Path) -> Program:
-    """Read a program's folder; raises ExportError if it is not whole."""
-    try:
-        return Program(folder, Manifest.from_json((folder / "program.json").read_text()))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ExportError(
-            f"the cached program is not whole: {error}",
-            where=str(folder),
-            hint="remove the folder and run again",
-        ) from error
-
-
-def _export(
-    wanted: dict[tuple[str, str], dict[str, Path]],
-    samples: int | None,
-    say: Say,
-    *,
-    intermediates: bool,
-) -> dict[tuple[str, str, str], LabError]:
-    """Export in a child process; return the faults by (model, scheme, cpu)."""
-    failed: dict[tuple[str, str, str], LabError] = {}
-    finished: set[tuple[str, str, str]] = set()
-    job = [
-        {
-            "model": model,
-            "scheme": scheme,
-            "samples": samples,
-            "intermediates": intermediates,
-            "cpus": [{"cpu": cpu, "out": str(out)} for cpu, out in folders.items()],
-        }
-        for (model, scheme), folders in wanted.items()
-    ]
-    total = sum(len(folders) for folders in wanted.values())
-
-    def on_line(line: str) -> None:
-        try:
-            event = json.loads(line)
-        except ValueError:
-            return
-        key = (event.get("model", ""), event.get("scheme", ""), event.get("cpu", ""))
-        if event.get("event") == "done":
-            finished.add(key)
-            say(
-                f"exported {key[0]} {key[1]} {key[2]} ({len(finished)} of {total}, {event['seconds']:.1f} s)"
-            )
-        elif event.get("event") == "failed":
-            told = event["error"]
-            fault = ExportError(told["message"], where=key[0], hint=told.get("hint", ""))
-            for cpu in [key[2]] if key[2] else wanted.get(key[:2], {}):
-                failed[key[0], key[1], cpu] = fault
-            say(f"cannot export {key[0]} {key[1]} {key[2]}: {told['message']}")
-
-    say(f"exporting {total} programs with ExecuTorch (importing torch takes some seconds) ...")
-    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
-        path = Path(folder) / "job.json"
-        path.write_text(json.dumps(job))
-        done = process.run(
-            [sys.executable, "-m", "bench.export_job", str(path)],
-            deadline_s=_EXPORT_DEADLINE_S,
-            on_line=on_line,
-        )
-    for (model, scheme), folders in wanted.items():
-        for cpu, out in folders.items():
-            if (model, scheme, cpu) not in failed and not (out / "program.json").exists():
-                tail = done.stderr.decode("utf-8", "replace").strip()[-600:]
-                failed[model, scheme, cpu] = ExportError(
-                    f"the export process ended with code {done.exit_code} before it was done: {tail}",
-                    where=model,
-                )
-    return failed
 
 
 # --- images ---------------------------------------------------------------------------------------------------------
@@ -453,13 +321,13 @@ def _whole_record(
     transcript: Transcript,
 ) -> Record:
     """Return the record of a run that was parsed and measured; its status comes from `bench.validity`."""
-    blank = _blank_record(attempt, run.log.hello.engine, run.log.hello.engine_version)
+    blank = blank_record(attempt, run.log.hello.engine, run.log.hello.engine_version)
     judged = validity.judge(
         run, transcript, retries=retries, dirty=blank.dirty, way=_of_the_way(attempt)
     )
     images = blank.images
     if run.deployment is not None:
-        images = (*images, _image_facts(attempt, run.deployment[0].image, "deployment"))
+        images = (*images, image_facts(attempt, run.deployment[0].image, "deployment"))
     return blank.model_copy(
         update={
             "images": images,
@@ -511,107 +379,13 @@ def _failed(
     attempt: Attempt, transcript: Transcript, fault: LabError, retries: int
 ) -> RunFailedError:
     fault.where = fault.where or attempt.where
-    record = _blank_record(attempt, "", "").model_copy(
+    record = blank_record(attempt, "", "").model_copy(
         update={
             "issues": (Issue(code=fault.code, message=fault.what),),
             "retries": retries,
         }
     )
     return RunFailedError(fault, record, transcript)
-
-
-def _blank_record(attempt: Attempt, engine: str, version: str) -> Record:
-    """Return a record with everything but measures: invalid until they are there."""
-    case, image = attempt.case, attempt.image
-    manifest = attempt.program.manifest
-    operators: dict[str, int] = {}
-    for operator in manifest.operators:
-        operators[operator.operator] = operators.get(operator.operator, 0) + 1
-    commit, dirty = _commit()
-    return Record(
-        run_id=secrets.token_hex(4),
-        time_utc=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        board=BoardFacts(id=case.board.id, cpu=case.board.cpu, clock_hz=case.board.clock_hz),
-        device=case.board.id,
-        attachment=attempt.target.attachment,
-        model=ModelFacts(
-            name=manifest.model,
-            source_sha256=manifest.source_sha256,
-            weights_sha256=manifest.weights_sha256,
-            trained=manifest.trained,
-        ),
-        scheme=manifest.scheme,
-        calibration_sha256=manifest.calibration_sha256,
-        dataset_sha256=manifest.dataset_sha256,
-        engine=EngineFacts(name=engine, version=version),
-        program=ProgramFacts(
-            sha256=manifest.pte_sha256,
-            pte_bytes=manifest.pte_bytes,
-            planned_bytes=manifest.planned_bytes,
-            operators=operators,
-            int8_mac_fraction=manifest.int8_mac_fraction,
-            macs=manifest.macs,
-        ),
-        images=(_image_facts(attempt, image, "lab"),),
-        compiler=_compiler(case.board.host is not None),
-        workload_id=_workload_id(manifest, engine, attempt.plan),
-        oracle=manifest.oracle.name,
-        corrections=manifest.oracle.corrections,
-        tools={
-            **manifest.versions,
-            "target": attempt.target.version(),
-            "python": sys.version.split()[0],
-        },
-        commit=commit,
-        dirty=dirty,
-        status=Status.INVALID,
-        issues=(),
-        retries=0,
-        measures=(),
-    )
-
-
-def _image_facts(attempt: Attempt, image: Image, role: Literal["lab", "deployment"]) -> ImageFacts:
-    sizes = {"code": image.code_bytes, "data": image.data_bytes, "bss": image.bss_bytes}
-    return ImageFacts(
-        role=role,
-        build_id=image.build_id,
-        sha256=image.sha256,
-        sizes=sizes,
-        ran=not isinstance(attempt.target, TwinTarget),
-    )
-
-
-def _workload_id(manifest: Manifest, engine: str, plan: Plan) -> str:
-    """Hash the intent: what is run and how, not the program's bytes, which change with a torch version."""
-    intent = (
-        manifest.source_sha256,
-        manifest.weights_sha256,
-        manifest.dataset_sha256,
-        manifest.calibration_sha256,
-        manifest.scheme,
-        engine,
-        repr(plan.options),
-        repr(plan.samples),
-    )
-    return hashlib.sha256("\0".join(intent).encode()).hexdigest()[:16]
-
-
-@cache
-def _commit() -> tuple[str, bool]:
-    """Return the project's commit and whether the tree differs from it; ("", True) outside a repository."""
-    head = process.run(["git", "rev-parse", "HEAD"], deadline_s=20.0, cwd=PROJECT)
-    if head.exit_code != 0:
-        return "", True
-    status = process.run(["git", "status", "--porcelain"], deadline_s=20.0, cwd=PROJECT)
-    return head.stdout.decode().strip(), bool(status.stdout.strip())
-
-
-@cache
-def _compiler(host: bool) -> str:
-    compiler = "g++" if host else "arm-none-eabi-g++"
-    done = process.run([compiler, "--version"], deadline_s=20.0)
-    return done.stdout.decode("utf-8", "replace").splitlines()[0]
 
 
 def is_foreign(model: str) -> bool:

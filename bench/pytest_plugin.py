@@ -171,7 +171,7 @@ def _plan(config: pytest.Config) -> Plan:
 @pytest.fixture(scope="session")
 def bench_session(request: pytest.FixtureRequest) -> _Session:
     """Export every program and build every image of this run, once."""
-    from bench import pipeline  # noqa: PLC0415  as above
+    from bench import pipeline, programs  # noqa: PLC0415  as above
 
     config = request.config
     session = config.stash[_SESSION]
@@ -181,7 +181,7 @@ def bench_session(request: pytest.FixtureRequest) -> _Session:
     cases = [case for case in session.cases if case in wanted]
     # Under pytest-xdist each worker comes here: one of them makes what is missing, the others find it.
     with device_lock([f"build-{BUILD}"], _BUILD_WAIT_S):
-        session.programs = pipeline.ensure_programs(
+        session.programs = programs.ensure_programs(
             cases, config.getoption("samples"), lambda t: _say(config, t)
         )
         session.images = pipeline.ensure_images(

@@ -19,8 +19,9 @@ from bench.board import all_boards
 from bench.cli import app
 from bench.diff import compare
 from bench.errors import ExportError, InputError, LabError, WireValueError
-from bench.pipeline import Case, ensure_programs
+from bench.pipeline import Case
 from bench.program import Program
+from bench.programs import ensure_programs
 
 MODEL = str(Path(__file__).with_name("small_model.py"))
 RUN = CliRunner()
