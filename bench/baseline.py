@@ -2,6 +2,10 @@
 
 A figure that differs from its baseline fails until `bench baseline accept --reason=...` explains it. A toolchain,
 workload or cell that the file does not know is reported, not failed; so is an absent or empty file.
+
+An exported program is not the same on every machine: scales come from float activations, whose last bit depends on
+the processor. With another program of the same workload, outputs and errors are not compared, and instructions may
+differ by `_OTHER_PROGRAM`; its size, plan and operators are compared exactly all the same.
 """
 
 from __future__ import annotations
@@ -31,6 +35,8 @@ _FLOAT_UNITS = frozenset({"dB", "max_abs", "max_relative"})
 _FLOAT_TOLERANCE = (
     1e-6  # relative: the float reference is torch's, whose sums differ from one machine to another
 )
+_OTHER_PROGRAM = 1e-3  # of the instructions: kernels that branch on data see other values
+_EXACT = frozenset({"emulator", "twin"})  # attachments whose figures are the same on every run
 _SHOWN = 5
 _NAMED_BYTES = 256
 KEY = ("board", "model", "scheme", "engine", "compiler", "target")
@@ -45,6 +51,7 @@ class Entry(_Strict):
 
     Attributes:
         measures: `name [unit]` -> value.
+        program_sha256: of the .pte.
         outputs_sha256: of all outputs, in order.
         operators: `#index operator (layer)` -> instructions, where the record has a table.
         build_id: of the image; its symbols are in `Baselines.images`.
@@ -57,6 +64,7 @@ class Entry(_Strict):
     compiler: str
     target: str
     workload_id: str
+    program_sha256: str
     measures: dict[str, float]
     outputs_sha256: str
     operators: dict[str, float] = {}
@@ -173,7 +181,7 @@ def accept(baselines: Baselines, latest: pd.DataFrame, reason: str) -> tuple[Bas
     count = 0
     for _, rows in usable.groupby("path", sort=False, observed=True):
         run = rows.iloc[0].to_dict()
-        if run["attachment"] == "emulator":
+        if run["attachment"] in _EXACT:
             entry = _entry(rows, reason)
             entries[entry.key] = entry
             images[entry.build_id] = _symbols(run)
@@ -189,12 +197,12 @@ def accept(baselines: Baselines, latest: pd.DataFrame, reason: str) -> tuple[Bas
 
 
 def gate(baselines: Baselines, latest: pd.DataFrame) -> list[Finding]:
-    """Return each emulated run against its baseline."""
+    """Return each run on an emulator or of a twin against its baseline."""
     entries = {entry.key: entry for entry in baselines.entries}
     cells = {entry.key[:4] for entry in baselines.entries}
     found = []
-    emulated = latest[latest["attachment"].astype(str) == "emulator"]
-    for _, rows in emulated.groupby("path", sort=False, observed=True):
+    exact = latest[latest["attachment"].astype(str).isin(_EXACT)]
+    for _, rows in exact.groupby("path", sort=False, observed=True):
         run = rows.iloc[0].to_dict()
         key = _key(run)
         name = " ".join(key[:4])
@@ -255,6 +263,7 @@ def _entry(rows: pd.DataFrame, reason: str) -> Entry:
     return Entry(
         **dict(zip(KEY, _key(run), strict=True)),
         workload_id=str(run["workload_id"]),
+        program_sha256=str(run["program_sha256"]),
         measures=_measures(rows),
         outputs_sha256=_outputs(run),
         operators=_operators(run),
@@ -268,26 +277,31 @@ def _entry(rows: pd.DataFrame, reason: str) -> Entry:
 
 def _changes(entry: Entry, baselines: Baselines, rows: pd.DataFrame) -> list[str]:
     run = rows.iloc[0].to_dict()
+    same_program = entry.program_sha256 == run["program_sha256"]
     tonight = _measures(rows)
     lines = []
     for name in sorted(entry.measures.keys() | tonight.keys()):
         old, new = entry.measures.get(name), tonight.get(name)
         if old is None or new is None:
             lines.append(f"{name}: {'new' if old is None else 'is missing'}")
-        elif not _equal(name, old, new):
+        elif not _equal(name, old, new, same_program):
             part = f" ({(new - old) / abs(old):+.2%})" if old else ""
             lines.append(f"{name}: {old:,.10g} → {new:,.10g}{part}")
-    if entry.outputs_sha256 != _outputs(run):
+    if same_program and entry.outputs_sha256 != _outputs(run):
         lines.append("outputs differ, byte for byte")
     if lines:
+        if not same_program:
+            lines.append(f"program {entry.program_sha256[:12]} → {run['program_sha256'][:12]}")
         lines += _largest("operator", entry.operators, _operators(run))
         lines += _largest("symbol", baselines.images.get(entry.build_id, {}), _symbols(run))
     return lines
 
 
-def _equal(name: str, old: float, new: float) -> bool:
+def _equal(name: str, old: float, new: float, same_program: bool) -> bool:
     if any(name.endswith(f"[{unit}]") for unit in _FLOAT_UNITS):
-        return math.isclose(old, new, rel_tol=_FLOAT_TOLERANCE)
+        return not same_program or math.isclose(old, new, rel_tol=_FLOAT_TOLERANCE)
+    if not same_program and name.endswith("[instructions]"):
+        return math.isclose(old, new, rel_tol=_OTHER_PROGRAM)
     return old == new
 
 

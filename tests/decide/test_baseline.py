@@ -172,3 +172,38 @@ def test_the_commands_gate_and_accept(save: Save, tmp_path: Path) -> None:
     assert "bench baseline accept --reason" in text
     assert 0 == run("accept", "--reason=meant")[0]
     assert 0 == run("check")[0]
+
+
+def test_another_machines_program_may_round_otherwise(save: Save) -> None:
+    """Scales come from float activations: outputs differ, a count by a branch or two, sizes not at all."""
+    old = make_record(instructions(100_000), nbytes("pte", 900), at=1, program_sha256="p1")
+    new = make_record(instructions(100_050), nbytes("pte", 900), at=2, program_sha256="p2")
+
+    told = _gated(save, old, new, _beside(100, 400) | {"output_0.bin": b"else"})
+
+    assert State.SAME is told.state
+
+
+def test_another_program_that_is_slower_or_larger_still_fails(save: Save) -> None:
+    """The tolerance is a thousandth of the instructions, and none of the bytes."""
+    old = make_record(instructions(100_000), nbytes("pte", 900), at=1, program_sha256="p1")
+    new = make_record(instructions(100_150), nbytes("pte", 908), at=2, program_sha256="p2")
+
+    told = _gated(save, old, new)
+
+    assert "latency [instructions]: 100,000 → 100,150 (+0.15%)" in told.lines
+    assert "pte [bytes]: 900 → 908 (+0.89%)" in told.lines
+    assert "program p1 → p2" in told.lines
+
+
+def test_a_twin_is_as_exact_as_an_emulated_board(save: Save) -> None:
+    """Its figures are gated, not kept as a history."""
+    twin = {"board": "nrf52840dk", "attachment": "twin"}
+
+    told = _gated(
+        save,
+        make_record(instructions(100), at=1, **twin),
+        make_record(instructions(101), at=2, **twin),
+    )
+
+    assert "latency [instructions]: 100 → 101 (+1.00%)" in told.lines

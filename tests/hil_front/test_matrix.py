@@ -1,4 +1,4 @@
-"""The main job, whole: six models on five emulated cores, three times over."""
+"""The main job, whole: six models on five emulated cores, three times over, and against the committed baseline."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from typing import Any
 
 import pytest
 
+import bench
+from bench import baseline, frame
 from bench.board import find_boards
 from bench.cache import PROJECT
 from bench.model import list_models
+from bench.store import RESULTS
 
 BOARDS = [board.id for board in find_boards("emulated")]
 RUNS = 3
@@ -35,9 +38,15 @@ def _run(folder: Path, *arguments: str) -> Records:
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Records]:
+def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Where the three runs keep their records."""
+    return [tmp_path_factory.mktemp(f"run{i}") for i in range(RUNS)]
+
+
+@pytest.fixture(scope="module")
+def runs(folders: list[Path]) -> list[Records]:
     """`pytest --board=emulated`, three times."""
-    return [_run(tmp_path_factory.mktemp(f"run{i}"), "--board=emulated") for i in range(RUNS)]
+    return [_run(folder, "--board=emulated") for folder in folders]
 
 
 def _values(record: dict[str, Any], name: str, unit: str) -> list[float]:
@@ -81,6 +90,31 @@ def test_instruction_counts_are_identical_over_three_runs(runs: list[Records]) -
 
     assert counts[0] == counts[1] == counts[2]
     assert all(len(set(cell[3])) == 1 for cell in counts[0].values())
+
+
+@pytest.mark.qemu
+@pytest.mark.usefixtures("runs")
+def test_no_figure_changed_without_a_reason(folders: list[Path]) -> None:
+    """The gate of this project: instructions, bytes and outputs are those of results/baselines.json.
+
+    A change fails until `bench baseline accept --reason=...` (docs/decide.md) is committed with it; another compiler
+    or QEMU is no change, but at least one must be known.
+    """
+    accepted = baseline.read(RESULTS / baseline.FILE_NAME)
+    if not accepted.entries:
+        pytest.skip("no baseline yet: `bench baseline accept` makes one")
+
+    found = baseline.gate(accepted, frame.latest(bench.load(folders[0])))
+
+    changed = [one for one in found if one.state is baseline.State.CHANGED]
+    assert [] == [f"{one.cell}: {line}" for one in changed for line in one.lines]
+    assert {entry.board for entry in accepted.entries} >= set(BOARDS)
+    if {one.state for one in found} == {baseline.State.UNKNOWN_TOOLCHAIN}:
+        pytest.skip(f"no baseline of this toolchain: {found[0].lines[0]}")
+    unlike = [one.cell for one in found if one.state is not baseline.State.SAME]
+    assert all(
+        "digits_cnn" in cell for cell in unlike
+    )  # trained here: another processor, other weights
 
 
 @pytest.mark.qemu
