@@ -55,6 +55,23 @@ def show_seconds(value: float) -> str:
     return f"{value:.3g} s" if abs(value) < 1000 else f"{value:,.0f} s"
 
 
+def show_count(value: float, *ends: float) -> str:
+    """Return a count in three digits, its band's ends in the same multiple: `498 k (373 to 747)`; whole below 10,000."""
+    if abs(value) < 10_000:
+        shown = [f"{number:,.0f}" for number in (value, *ends)]
+        multiple = ""
+    else:
+        factor, multiple = next((f, m) for f, m in ((1e9, " G"), (1e6, " M"), (1e3, " k")) if abs(value) >= 0.9995 * f)  # fmt: skip
+        shown = [_three_digits(number / factor) for number in (value, *ends)]
+    return f"{shown[0]}{multiple}" + (f" ({' to '.join(shown[1:])})" if ends else "")
+
+
+def _three_digits(value: float) -> str:
+    """Return a number with three significant digits, zeros at the end kept: `16.0`; never fewer before the point."""
+    digits = len(f"{abs(value):.0f}") if abs(value) >= 0.9995 else 0
+    return f"{value:,.{max(0, 3 - digits)}f}" if abs(value) >= 0.0995 else f"{value:.3g}"
+
+
 def show(value: float, unit: str) -> str:
     """Return a figure with its unit and sensible digits: whole counts whole, the rest to four significant ones."""
     if unit == "fraction":

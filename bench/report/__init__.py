@@ -12,7 +12,7 @@ import jinja2
 from bench import compare, frame, published
 from bench import select as selecting
 from bench.noise import spread
-from bench.quantity import show, show_bytes, show_seconds
+from bench.quantity import show, show_bytes, show_count, show_seconds
 from bench.report import charts
 
 if TYPE_CHECKING:
@@ -82,9 +82,8 @@ class Run:
         whole = self.figure(row)
         if row is None or float(row["median"]) < _BRIEF_FROM:
             return whole
-        text = f"{float(row['median']) / 1e6:,.3g} M"
-        if row["band_low"] == row["band_low"]:
-            text += f" ({row['band_low'] / 1e6:,.3g} to {row['band_high'] / 1e6:,.3g})"
+        ends = (row["band_low"], row["band_high"]) if row["band_low"] == row["band_low"] else ()
+        text = show_count(float(row["median"]), *ends)
         unit = {"instructions": "instr."}.get(str(row["unit"]), str(row["unit"]))
         return Figure(
             f"{text} {unit}", f"{whole.text}. {whole.origin}", whole.run_id, whole.evidence
@@ -228,9 +227,7 @@ def _judged(one: Judged) -> Mapping[str, Any]:
         if c.band_s[0] != c.band_s[1]:
             latency += f" ({show_seconds(c.band_s[0])} to {show_seconds(c.band_s[1])})"
     elif c.latency is not None:
-        latency = (
-            f"{c.latency:,.0f}" if c.latency < _BRIEF_FROM else f"{c.latency / 1e6:,.3g} M"
-        ) + " instr., no time"
+        latency = f"{show_count(c.latency)} instr., no time"
     else:
         latency = _NONE
     left = {k: sum(f.headroom_bytes for f in c.fits if f.kind == k) for k in ("RAM", "Flash")}
