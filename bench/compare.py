@@ -6,14 +6,23 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bench.changes import (
+    Delta,
+    Run,
+    image_changes,
+    operator_changes,
+    program_changes,
+    symbol_changes,
+    tool_changes,
+)
 from bench.errors import InputError, UnknownNameError, nearest
 from bench.frame import read_beside
 from bench.noise import difference_of_proportions, median_interval, spread
@@ -38,9 +47,6 @@ _WORKLOAD = {
     "calibration_sha256": "calibration data",
 }
 _CIRCUMSTANCES = ("compiler", "engine_version", "image_role", "clock_hz", "attachment", "oracle")
-
-
-Run = Mapping[Any, Any]  # a record's columns, or a row's, of the frame
 
 
 class Verdict(StrEnum):
@@ -75,15 +81,6 @@ class Row:
     def relative(self) -> float | None:
         """The change as a part of what was before; None from zero."""
         return (self.after - self.before) / abs(self.before) if self.before else None
-
-
-@dataclass(frozen=True)
-class Delta:
-    """Something counted by name on both sides: an operator's instructions, a symbol's bytes."""
-
-    name: str
-    before: float
-    after: float
 
 
 @dataclass(frozen=True)
@@ -259,25 +256,15 @@ def _pair(
         operators=operator_changes(
             read_beside(a, "operators.json"), read_beside(b, "operators.json")
         ),
-        program=tuple(_program_changes(a, b)),
+        program=tuple(program_changes(a, b)),
         symbols=symbol_changes(read_beside(a, "symbols.json"), read_beside(b, "symbols.json")),
-        image=tuple(_image_changes(a, b)),
+        image=tuple(image_changes(a, b)),
     )
 
 
 def _unlike(a: Run, b: Run) -> str:
     found = [name for key, name in _WORKLOAD.items() if a[key] != b[key]]
     return ", ".join(found) + " differ" if found else "options or number of samples differ"
-
-
-def tool_changes(a: Run, b: Run) -> list[str]:
-    """Return which versions changed between two runs: `torch: 2.12 → 2.13`."""
-    old, new = json.loads(a["tools"]), json.loads(b["tools"])
-    return [
-        f"{name}: {old.get(name, 'none')} → {new.get(name, 'none')}"
-        for name in sorted(old.keys() | new.keys())
-        if old.get(name) != new.get(name)
-    ]
 
 
 # --- measures -------------------------------------------------------------------------------------------------------
@@ -363,70 +350,6 @@ def _history_of(run: Run, history: pd.DataFrame) -> list[float]:
     for key in ("board", "device", "toolchain", "build_id", "measure", "unit", "evidence"):
         same &= history[key].astype(str) == str(run[key])
     return [float(value) for value in history.loc[same, "median"]]
-
-
-# --- why ------------------------------------------------------------------------------------------------------------
-
-
-def operator_changes(before: Any, after: Any) -> tuple[Delta, ...]:
-    """Return operators whose instructions changed, largest change first; what has no partner counts from 0."""
-    if not before or not after:
-        return ()
-    sides: list[dict[str, float]] = []
-    for table in (before, after):
-        side: dict[str, float] = {}
-        for row in table["rows"]:
-            layer = f" ({row['layer']})" if row.get("layer") else ""
-            name = f"#{row['index']} {row['operator']}{layer}"
-            side[name] = side.get(name, 0) + row[table["unit"]]
-        sides.append(side)
-    return _deltas(*sides)
-
-
-def symbol_changes(before: Any, after: Any) -> tuple[Delta, ...]:
-    """Return symbols whose size changed, largest change first."""
-    return _deltas(before, after) if before and after else ()
-
-
-def _deltas(before: Mapping[str, float], after: Mapping[str, float]) -> tuple[Delta, ...]:
-    names: Iterable[str] = dict.fromkeys([*before, *after])
-    found = [Delta(name, before.get(name, 0), after.get(name, 0)) for name in names]
-    changed = [delta for delta in found if delta.before != delta.after]
-    return tuple(sorted(changed, key=lambda d: (-abs(d.after - d.before), d.name)))
-
-
-def _program_changes(a: Run, b: Run) -> list[str]:
-    if a["program_sha256"] == b["program_sha256"]:
-        return []
-    lines = [f"program: {str(a['program_sha256'])[:12]} → {str(b['program_sha256'])[:12]}"]
-    old, new = json.loads(a["operators"]), json.loads(b["operators"])
-    lines += [f"operator {d.name}: {d.before:g} → {d.after:g} times" for d in _deltas(old, new)]
-    for key, what in (
-        ("pte_bytes", ".pte"),
-        ("planned_bytes", "memory plan"),
-        ("macs", "MACs"),
-        ("int8_mac_fraction", "part of the MACs in int8"),
-    ):
-        if a[key] != b[key]:
-            lines.append(f"{what}: {a[key]:,} → {b[key]:,}")
-    if len(lines) == 1:
-        lines.append("same operators, sizes and plan: constants or their order changed")
-    return lines
-
-
-def _image_changes(a: Run, b: Run) -> list[str]:
-    if a["build_id"] == b["build_id"]:
-        return []
-    lines = [f"image: {str(a['build_id'])[:12]} → {str(b['build_id'])[:12]}"]
-    sides = [
-        {
-            f"{image['role']} {part}": size
-            for image in json.loads(run["images"])
-            for part, size in image["sizes"].items()
-        }
-        for run in (a, b)
-    ]
-    return lines + [f"{d.name}: {d.before:,} → {d.after:,} B" for d in _deltas(*sides)]
 
 
 def class_counts(run: Run) -> tuple[int, ...] | None:

@@ -8,6 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from bench import baseline, compare
+from bench.changes import tool_changes
 from bench.nightly.values import Cell, CellNight, Finding, Level
 from bench.noise import difference_of_proportions, find_step, suspicious
 from bench.quantity import show
@@ -210,7 +211,7 @@ class Judge:
         if last is None:
             return ""
         before = last.iloc[0].to_dict()
-        told = compare.tool_changes(before, self.run)
+        told = tool_changes(before, self.run)
         if before["commit"] != self.run["commit"]:
             told.append(f"commit {str(before['commit'])[:8]} → {str(self.run['commit'])[:8]}")
         return "; ".join(told)

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import bench
-from bench import frame
+from bench import frame, record_index
 from bench.errors import InputError
 from bench.record import Record, Status
 from tests.decide.records import Save, estimate, instructions, make_record, nbytes
@@ -89,7 +89,7 @@ def test_the_index_follows_every_change(save: Save) -> None:
 
     assert [77.0, 3.0] == list(bench.load(root)["median"])
 
-    (root / frame.INDEX_NAME).write_bytes(b"PAR1 no")
+    (root / record_index.INDEX_NAME).write_bytes(b"PAR1 no")
 
     assert [77.0, 3.0] == list(bench.load(root)["median"])
 
@@ -184,5 +184,5 @@ def test_a_record_survives_being_written_and_read(save: Save) -> None:
     made = make_record(estimate(3, 2, 4))
     path = next(save(made).rglob("*.json"))
 
-    assert made == frame.read_record(path.read_bytes())
+    assert made == record_index.read_record(path.read_bytes())
     assert isinstance(made, Record)
