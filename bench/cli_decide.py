@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import re
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -165,6 +166,14 @@ def select(
     prices: Annotated[
         Path | None, typer.Option(help="CSV of board,price that you filled in.")
     ] = None,
+    plots: Annotated[
+        Path | None,
+        typer.Option(
+            "--charts",
+            metavar="FOLDER",
+            help="Write Pareto charts there as SVG: latency against RAM, Flash and top-1.",
+        ),
+    ] = None,
     *,
     as_json: Annotated[bool, _JSON] = False,
 ) -> None:
@@ -186,8 +195,22 @@ def select(
         )
     else:
         _print_selection(judged, notches)
+    if plots is not None:
+        _write_charts(judged, plots)
     if not any(one.answer is selecting.Answer.MEETS for one in judged):
         raise typer.Exit(1)
+
+
+def _write_charts(judged: Sequence[Judged], folder: Path) -> None:
+    from bench.report import charts, pareto_charts  # noqa: PLC0415  matplotlib only where it is needed
+
+    made = pareto_charts(judged)
+    folder.mkdir(parents=True, exist_ok=True)
+    for title, svg in made:
+        name = re.sub(r"[^a-z0-9_]+", "-", title.lower()).strip("-")
+        (folder / f"{name}.svg").write_text(charts.standalone(svg))
+    few = "" if made else ": a chart takes two boards with a latency in seconds"
+    typer.echo(f"{folder}: {len(made)} charts{few}", err=True)
 
 
 def _requirements(

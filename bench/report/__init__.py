@@ -157,7 +157,7 @@ def page(
         fits=_fits(judged),
         asked=_asked(wanted),
         notches=notches,
-        pareto=_pareto(judged),
+        pareto=pareto_charts(judged),
         ratios=published.ratios([one.candidate for one in judged]),
         runs=runs,
         meaning=_MEANING,
@@ -257,7 +257,7 @@ def _asked(wanted: Requirements) -> list[str]:
     return told
 
 
-def _pareto(judged: Sequence[Judged]) -> list[tuple[str, str]]:
+def pareto_charts(judged: Sequence[Judged]) -> list[tuple[str, str]]:
     """Return (title, chart) for each model and kind of evidence with a time: against RAM, Flash and accuracy."""
     found = []
     timed = [one for one in judged if one.candidate.latency_s is not None and one.candidate.band_s is not None]  # fmt: skip

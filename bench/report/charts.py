@@ -63,6 +63,16 @@ def _svg(figure: Figure, label: str) -> str:
     return re.sub(r"(?<=\d\.\d{2})\d+", "", text)  # hundredths of a point are enough
 
 
+def standalone(svg: str) -> str:
+    """Return a chart of this module as a file of its own: dark on white, whatever shows it."""
+    for variable, colour in (("--ink", "#1b1f23"), ("--faint", "#b8bec4"), ("--paper", "#ffffff")):
+        svg = svg.replace(f"var({variable})", colour)
+    view = re.search(r'viewBox="[0-9.]+ [0-9.]+ ([0-9.]+) ([0-9.]+)"', svg)
+    assert view is not None  # matplotlib writes one
+    size = f'width="{view.group(1)}pt" height="{view.group(2)}pt" style="background:#fff" '
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + svg.replace("<svg ", f"<svg {size}", 1)
+
+
 @dataclass(frozen=True)
 class Point:
     """A dot with its band."""

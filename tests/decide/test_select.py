@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 from typer.testing import CliRunner
@@ -228,3 +229,20 @@ def test_a_time_needs_its_unit() -> None:
     with pytest.raises(InputError, match="unit of time"):
         parse_seconds("50")
     assert "41.8 ms" == show_seconds(0.0418)
+
+
+def test_pareto_charts_are_files_that_name_every_board(tmp_path: Path, save: Save) -> None:
+    """One a model, evidence and axis, readable outside the report: no variable of a page is left."""
+    for board, value in (("mps2-an386", 250_000), ("mps2-an500", 180_000)):
+        save(make_record(estimate(value, value - 9, value + 9), nbytes("flash_total", 9), nbytes("ram_total", 9), board=board))  # fmt: skip
+    folder = tmp_path / "charts"
+
+    CliRunner().invoke(app, ["select", f"--results={save()}", f"--charts={folder}"])
+
+    files = {path.name: ET.parse(path).getroot() for path in folder.iterdir()}
+    assert {"ds_cnn-estimate-latency-against-ram.svg", "ds_cnn-estimate-latency-against-flash.svg"} == set(files)  # fmt: skip
+    for name, root in files.items():
+        text = "".join(root.itertext())
+        assert "mps2-an386" in text
+        assert "mps2-an500" in text
+        assert "var(" not in (folder / name).read_text()
