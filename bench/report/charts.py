@@ -6,14 +6,17 @@ import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 
 mpl.use("svg")
 
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # M. Okabe and K. Ito, Color Universal Design, 2008: distinguishable with every common colour vision
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#999999", "#F0E442")
@@ -21,6 +24,8 @@ HATCHES = ("", "//", "..", "xx", "\\\\", "oo", "--", "++")
 MARKERS = "osD^vP*X"
 _INK, _FAINT, _PAPER = "#010203", "#040506", "#070809"  # stand for CSS variables
 _VARIABLES = {_INK: "var(--ink)", _FAINT: "var(--faint)", _PAPER: "var(--paper)"}
+_LABEL = 7.5  # points, of a board's name beside its dot
+_LETTER = 0.56 * _LABEL  # mean width of a letter
 _STYLE: Any = {  # matplotlib types its keys one by one
     "svg.fonttype": "none",
     "svg.hashsalt": "bench",
@@ -101,16 +106,41 @@ def pareto(points: Sequence[Point], x_label: str, y_label: str) -> str:
                 [p.x for p in mine], [p.y for p in mine], s=40, marker=MARKERS[index % len(MARKERS)],
                 facecolors=[colour if p.front else "none" for p in mine], edgecolors=colour, label=group,
             )  # fmt: skip
-        for point in points:
-            axes.annotate(point.label, (point.x, point.y), xytext=(5, 5), textcoords="offset points", fontsize=7.5)  # fmt: skip
         if points and max(p.high for p in points) > 20 * min(p.low for p in points):
             axes.set_xscale("log")
+            axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.6g}")
+            axes.xaxis.set_minor_formatter(NullFormatter())
         axes.margins(0.12, 0.2)
         axes.set_xlabel(x_label)
         axes.set_ylabel(y_label)
         axes.grid(visible=True)
         figure.legend(loc="outside upper right", ncols=len(groups), fontsize=8)
+        _name_points(figure, axes, points)
         return _svg(figure, f"{y_label} against {x_label}")
+
+
+def _name_points(figure: Figure, axes: Axes, points: Sequence[Point]) -> None:
+    """Write each point's label where no other label or point is: beside it, else higher or lower with a line to it."""
+    figure.draw_without_rendering()  # the layout decides where data lie, in pixels
+    to_points = 72.0 / figure.dpi
+    at = [axes.transData.transform((p.x, p.y)) * to_points for p in points]
+    boxes = [(x - 4, y - 4, x + 4, y + 4) for x, y in at]
+    for point, (x, y) in sorted(zip(points, at, strict=True), key=lambda pair: tuple(pair[1])):
+        width, height = _LETTER * len(point.label), _LABEL * 1.1
+        steps = [(side, lift) for lift in (4, -12, 14, -22, 24, -32, 34, -42, 44) for side in (5, -5 - width)]  # fmt: skip
+        free = [
+            (dx, dy)
+            for dx, dy in steps
+            if not any(
+                x + dx < b[2] and b[0] < x + dx + width and y + dy < b[3] and b[1] < y + dy + height
+                for b in boxes
+            )
+        ]
+        dx, dy = free[0] if free else steps[0]
+        boxes.append((x + dx, y + dy, x + dx + width, y + dy + height))
+        line = {"arrowstyle": "-", "color": _FAINT, "linewidth": 0.6} if abs(dy) > 12 else None
+        axes.annotate(point.label, (point.x, point.y), xytext=(dx, dy), textcoords="offset points", fontsize=_LABEL, arrowprops=line)  # fmt: skip
 
 
 def stacked(
