@@ -23,7 +23,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="A benchmarking lab for PyTorch models on Arm Cortex-M microcontrollers. "
-    "Benchmarks run with `pytest --board=ID [--model=NAME|FILE] [--scheme=int8|fp32]`.",
+    "Benchmarks run with `pytest --board=ID [--model=NAME|FILE] [--scheme=int8|int8-ends|fp32]`.",
 )
 cli_decide.register(app)
 cli_devices.register(app)
@@ -198,6 +198,7 @@ def run(
             "--output", help="Where an output goes, raw bytes or .npy (repeatable, in order)."
         ),
     ] = None,
+    method: Annotated[str, typer.Option(help="Method that runs; default: forward.")] = "",
     arena: Annotated[
         int, typer.Option(help="Let the program have this many bytes of the arena; 0: all.")
     ] = 0,
@@ -224,7 +225,7 @@ def run(
     chosen = find_boards(board)
     if len(chosen) != 1:
         raise UnknownNameError(f"{board!r} names {len(chosen)} boards, one program runs on one")
-    made = foreign.foreign_program(program, tuple(inputs or ()))
+    made = foreign.foreign_program(program, tuple(inputs or ()), method)
     if outputs and len(outputs) > len(made.manifest.outputs):
         raise InputError(
             f"{len(outputs)} --output files, the program has {len(made.manifest.outputs)} outputs"

@@ -23,7 +23,14 @@ from typing import IO, Any
 
 from bench.cache import folder_atomically
 from bench.errors import ExportError, InputError, LabError, ToolMissingError
-from bench.model import ModelDefinition, build_model, first_line, resolve_model, source_sha256
+from bench.model import (
+    FORWARD,
+    ModelDefinition,
+    build_model,
+    first_line,
+    resolve_model,
+    source_sha256,
+)
 
 THREADS = 2
 
@@ -157,6 +164,7 @@ def _run(
     programs = exporter.export_programs(
         source.name,
         definition,
+        method=source.method or FORWARD,
         scheme=job.scheme,
         cpus=list(job.folders),
         samples=job.samples,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from bench import process
 from bench.cache import PROJECT
+from bench.model import FORWARD
 from bench.record import (
     BoardFacts,
     EngineFacts,
@@ -99,6 +100,7 @@ def _workload_id(manifest: Manifest, engine: str, plan: Plan) -> str:
         manifest.dataset_sha256,
         manifest.calibration_sha256,
         manifest.scheme,
+        *([manifest.method] if manifest.method != FORWARD else []),
         engine,
         repr(plan.options),
         repr(plan.samples),

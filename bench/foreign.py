@@ -10,6 +10,7 @@ import numpy as np
 
 from bench.cache import PROGRAMS, folder_atomically, write_atomically
 from bench.errors import InputError
+from bench.model import FORWARD
 from bench.program import Finding, Manifest, Oracle, Program, TensorInfo
 from bench.pte import read_pte
 
@@ -54,12 +55,13 @@ def read_input(path: Path, info: TensorInfo) -> bytes:
     return np.ascontiguousarray(array.transpose(info.dim_order)).tobytes()
 
 
-def foreign_program(path: Path, inputs: tuple[Path, ...] = ()) -> Program:
+def foreign_program(path: Path, inputs: tuple[Path, ...] = (), method: str = "") -> Program:
     """Make a `Program` of a .pte that this lab did not export (or of one that it did, without its references).
 
     Args:
         path: the .pte.
         inputs: one file an input of the program; none at all makes seeded random inputs.
+        method: the one that runs; empty for `forward`.
 
     Raises:
         InputError: the file or an input cannot be read, or the number of inputs is wrong.
@@ -69,7 +71,7 @@ def foreign_program(path: Path, inputs: tuple[Path, ...] = ()) -> Program:
         data = path.read_bytes()
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", where=str(path)) from error
-    facts = read_pte(data, where=str(path))
+    facts = read_pte(data, method=method or FORWARD, where=str(path))
     if inputs and len(inputs) != len(facts.inputs):
         raise InputError(
             f"{len(inputs)} inputs given, the program has {len(facts.inputs)}", where=str(path)
@@ -85,7 +87,7 @@ def foreign_program(path: Path, inputs: tuple[Path, ...] = ()) -> Program:
         operator.operator.startswith("cortex_m::quantized") for operator in facts.operators
     )
     manifest = Manifest(
-        model=path.stem,
+        model=f"{path.stem}-{method}" if method else path.stem,
         cpu=facts.cpu,
         scheme="int8" if quantized else "fp32",
         trained=False,
@@ -95,7 +97,7 @@ def foreign_program(path: Path, inputs: tuple[Path, ...] = ()) -> Program:
         dataset_sha256=dataset,
         pte_sha256=sha256,
         pte_bytes=len(data),
-        method="forward",
+        method=method or FORWARD,
         inputs=facts.inputs,
         outputs=facts.outputs,
         output_step=tuple(0.0 for _ in facts.outputs),
@@ -118,7 +120,8 @@ def foreign_program(path: Path, inputs: tuple[Path, ...] = ()) -> Program:
         classes=0,
         versions={},
     )
-    final = PROGRAMS / f"pte-{sha256[:16]}-{dataset[:16]}"
+    which = f"-{method}" if method else ""
+    final = PROGRAMS / f"pte-{sha256[:16]}-{dataset[:16]}{which}"
     if not final.is_dir():
         with folder_atomically(final) as folder:
             (folder / "program.pte").write_bytes(data)

@@ -10,19 +10,20 @@ import hashlib
 import importlib.metadata
 import importlib.util
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench.errors import InputError, ModelSourceError, UnknownNameError, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import torch
 
 ZOO = Path(__file__).resolve().parent / "models"
-SCHEMES = ("int8", "fp32")
+FORWARD = "forward"
+SCHEMES = ("int8", "int8-ends", "fp32")
 
 
 @dataclass(frozen=True)
@@ -34,12 +35,14 @@ class ModelSource:
         path: the Python file.
         function: the function in it that returns a `ModelDefinition`.
         builtin: whether it is one of the zoo.
+        method: the program's method that runs; empty for its own choice, `forward`.
     """
 
     name: str
     path: Path
     function: str
     builtin: bool
+    method: str = ""
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,7 @@ class ModelDefinition:
         classes: number of classes, 0 if it is no classifier.
         trained: whether the weights were learned; accuracy is only claimed if so.
         dataset_sha256: hash of the labelled data set, empty without one.
+        methods: further methods of the program by name; this definition is its method `forward`.
     """
 
     module: torch.nn.Module
@@ -66,6 +70,20 @@ class ModelDefinition:
     trained: bool = False
     dataset_sha256: str = ""
     description: str = ""
+    methods: Mapping[str, ModelDefinition] = field(default_factory=dict)
+
+    def method(self, name: str) -> ModelDefinition:
+        """Return the definition of a method.
+
+        Raises:
+            UnknownNameError: there is none of that name.
+        """
+        if name == FORWARD:
+            return self
+        if name not in self.methods:
+            known = [FORWARD, *self.methods]
+            raise UnknownNameError(f"the model has no method {name!r}", hint=nearest(name, known))
+        return self.methods[name]
 
 
 def list_models() -> list[str]:
@@ -79,13 +97,29 @@ def summary(name: str) -> str:
     return text.partition("\n")[0]
 
 
+def split_method(text: str) -> tuple[str, str]:
+    """Return a model's text without `#method` at its end, and the method, empty if none is named."""
+    model, mark, method = text.rpartition("#")
+    return (model, method) if mark and method.isidentifier() else (text, "")
+
+
 def resolve_model(text: str) -> ModelSource | Path:
     """Return the model that `text` names: a name of the zoo, `file.py:function`, or a `.pte` file (as its path).
+
+    Each may be followed by `#method`.
 
     Raises:
         UnknownNameError: no such name.
         InputError: a file that does not exist.
     """
+    text, method = split_method(text)
+    model = _resolve(text)
+    if isinstance(model, Path) or not method:
+        return model
+    return replace(model, name=f"{model.name}-{method}", method=method)
+
+
+def _resolve(text: str) -> ModelSource | Path:
     if text.endswith(".pte"):
         program = Path(text)
         if not program.is_file():
@@ -243,6 +277,7 @@ def program_key(source: ModelSource, scheme: str, cpu: str, samples: int | None)
     digest = hashlib.sha256()
     for part in (
         source.name,
+        source.method,
         source_sha256(source),
         scheme,
         cpu,

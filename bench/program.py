@@ -22,6 +22,11 @@ from typing import Any
 MANIFEST_SCHEMA = 1
 
 
+def is_quantized(scheme: str) -> bool:
+    """Whether a scheme is one of int8."""
+    return scheme.startswith("int8")
+
+
 @dataclass(frozen=True)
 class TensorInfo:
     """An input or output of the program.
@@ -31,12 +36,16 @@ class TensorInfo:
         dtype: torch's name without the prefix, `float32`, `int8`, ...
         dim_order: dimensions from outer to inner as they lie in memory.
         nbytes: size in bytes.
+        scale: of an int8 end that stands for floats, (q - zero_point) * scale; 0.0 if it does not.
+        zero_point: see scale.
     """
 
     shape: tuple[int, ...]
     dtype: str
     dim_order: tuple[int, ...]
     nbytes: int
+    scale: float = 0.0
+    zero_point: int = 0
 
 
 @dataclass(frozen=True)
@@ -96,7 +105,7 @@ class Manifest:
 
     Attributes:
         cpu: GCC's -mcpu string it was lowered for; empty if unknown (a foreign .pte).
-        scheme: `int8` or `fp32`.
+        scheme: `int8`, `int8-ends` (int8 inputs and outputs too) or `fp32`.
         trained: whether the weights were learned; accuracy is only claimed if so.
         int8_mac_fraction: share of MACs that runs in int8, 0..1.
         output_step: for a quantized program, scale of each output's last quantization (size of one step in the
@@ -132,6 +141,11 @@ class Manifest:
     versions: dict[str, str]
     schema: int = MANIFEST_SCHEMA
 
+    @property
+    def quantized(self) -> bool:
+        """Whether the scheme is one of int8."""
+        return is_quantized(self.scheme)
+
     def to_json(self) -> str:
         """Return the manifest as indented JSON with sorted keys."""
         return json.dumps(dataclasses.asdict(self), indent=1, sort_keys=True)
@@ -145,7 +159,7 @@ class Manifest:
 
         def tensors(key: str) -> tuple[TensorInfo, ...]:
             return tuple(
-                TensorInfo(tuple(t["shape"]), t["dtype"], tuple(t["dim_order"]), t["nbytes"])
+                TensorInfo(**t | {"shape": tuple(t["shape"]), "dim_order": tuple(t["dim_order"])})
                 for t in raw[key]
             )
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from bench import foreign, process
 from bench.cache import PROGRAMS
 from bench.errors import ExportError, LabError
-from bench.model import program_key, resolve_model
+from bench.model import program_key, resolve_model, split_method
 from bench.program import Manifest, Program
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def ensure_programs(
         try:
             source = resolve_model(case.model)
             if isinstance(source, Path):
-                found[key] = foreign.foreign_program(source)
+                found[key] = foreign.foreign_program(source, method=split_method(case.model)[1])
                 continue
             name = program_key(source, case.scheme, case.board.cpu, samples)
             folder = PROGRAMS / (f"{name}-intermediates" if intermediates else name)

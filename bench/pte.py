@@ -73,6 +73,7 @@ class PteFacts:
     Attributes:
         methods: names of its execution plans.
         cpu: GCC's -mcpu string that our exporter wrote in, empty if unknown.
+        inputs: those that are to be given, without numbers that are fixed.
         planned_bytes: sum of the method's planned buffers.
     """
 
@@ -171,7 +172,7 @@ def _read(data: bytes, method: str, where: str) -> PteFacts:
     return PteFacts(
         methods=names,
         cpu=_cpu(plans[names.index(CPU_METHOD)]) if CPU_METHOD in names else "",
-        inputs=tuple(_tensor(plan, plan.Inputs(i)) for i in range(plan.InputsLength())),
+        inputs=tuple(_tensor(plan, i) for i in _given(plan)),
         outputs=tuple(_tensor(plan, plan.Outputs(i)) for i in range(plan.OutputsLength())),
         operators=tuple(_operators(plan)),
         planned_bytes=sum(sizes[1:]),  # the schema: non_const_buffer_sizes[0] is to be ignored
@@ -239,6 +240,18 @@ def _planned_range(plan: Any, index: int, sizes: list[int]) -> tuple[int, int]:
     if not 1 <= buffer < len(sizes) or offset + nbytes > sizes[buffer]:
         raise ValueError(f"value {index} lies outside the memory plan")
     return sum(sizes[1:buffer]) + offset, nbytes
+
+
+_FIXED = (KernelTypes.KernelTypes.Int, KernelTypes.KernelTypes.Bool, KernelTypes.KernelTypes.Double,
+          KernelTypes.KernelTypes.Null)  # fmt: skip
+
+
+def _given(plan: Any) -> Iterator[int]:
+    """Iterate the inputs that are to be given: numbers that export took as constants stand among them, and ask for nothing."""
+    for place in range(plan.InputsLength()):
+        index = plan.Inputs(place)
+        if _value(plan, index).ValType() not in _FIXED:
+            yield index
 
 
 def _value(plan: Any, index: int) -> Any:

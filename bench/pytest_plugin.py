@@ -1,4 +1,4 @@
-"""The front door: `pytest --board=ID [--model=NAME|FILE] [--scheme=int8|fp32]`.
+"""The front door: `pytest --board=ID [--model=NAME|FILE] [--scheme=int8|int8-ends|fp32] [--method=NAME]`.
 
 Without --board pytest runs the project's own tests; with it, only the hardware benchmarks of tests/hil.
 """
@@ -17,7 +17,7 @@ from bench.bundle import Options
 from bench.cache import BUILD
 from bench.errors import Blame, LabError
 from bench.locks import device_lock
-from bench.model import SCHEMES, list_models, resolve_model
+from bench.model import SCHEMES, list_models, resolve_model, split_method
 from bench.site import read_site
 from bench.store import RESULTS
 
@@ -44,6 +44,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--model", action="append", default=[], metavar="NAME|FILE",
                     help="model (repeatable): a name of `bench models`, path/to/file.py:build, or file.pte; "
                          "default: the whole zoo")  # fmt: skip
+    group.addoption("--method", default="", metavar="NAME",
+                    help="method of the program that runs; default: forward")  # fmt: skip
     group.addoption("--scheme", action="append", default=[], choices=SCHEMES,
                     help="quantization scheme (repeatable); default: int8")  # fmt: skip
     group.addoption("--samples", type=int, default=None, metavar="N",
@@ -95,7 +97,7 @@ def pytest_configure(config: pytest.Config) -> None:
     try:
         for name in config.getoption("board"):
             find_boards(name)
-        for model in config.getoption("model"):
+        for model in _models(config):
             resolve_model(model)
         samples = config.getoption("samples")
         if config.getoption("device"):
@@ -129,17 +131,24 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
     config = metafunc.config
     boards = {board.id: board for name in config.getoption("board") for board in find_boards(name)}
-    models = config.getoption("model") or list_models()
+    models = _models(config)
     schemes = config.getoption("scheme") or [SCHEMES[0]]
     cases = [
-        Case(board, model, "pte" if model.endswith(".pte") else scheme)
+        Case(board, model, scheme)
         for model in dict.fromkeys(models)
-        for scheme in dict.fromkeys(["pte"] if model.endswith(".pte") else schemes)
+        for scheme in dict.fromkeys(["pte"] if split_method(model)[0].endswith(".pte") else schemes)
         for board in boards.values()
     ]
     config.stash[_SESSION].cases = cases
     names = [f"{case.board.id}-{Path(case.model).name}-{case.scheme}" for case in cases]
     metafunc.parametrize("case", cases, ids=names)
+
+
+def _models(config: pytest.Config) -> list[str]:
+    """Return the models that are asked for, each with its method."""
+    method = config.getoption("method")
+    models = config.getoption("model") or list_models()
+    return [f"{model}#{method}" if method else model for model in models]
 
 
 def _say(config: pytest.Config, text: str) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
+from bench.program import is_quantized
 from bench.record import Evidence, Measure, Record, Status
 
 if TYPE_CHECKING:
@@ -169,7 +170,7 @@ def _sum(record: Record, *names: str) -> str:
 def _mismatch(record: Record) -> str:
     measure = record.find("mismatch_host_int8", "elements")
     if measure is None:
-        return "-" if record.scheme == "int8" else "n/a"
+        return "-" if is_quantized(record.scheme) else "n/a"
     return f"{measure.median:,.0f} of {measure.n:,}"
 
 
@@ -217,7 +218,7 @@ def export_report(manifests: Iterable[Manifest]) -> list[str]:
             groups.setdefault(finding.code, []).append(text)
         share = (
             f"{manifest.int8_mac_fraction:.1%} of {manifest.macs:,} MACs in int8, "
-            if manifest.scheme == "int8"
+            if manifest.quantized
             else ""
         )
         counts = [

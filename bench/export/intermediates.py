@@ -62,10 +62,22 @@ class _Point:
 
 
 def collect(
-    captured: Captured, lowered: ExportedProgram, emitted: Emitted, samples: Sequence[Inputs]
+    captured: Captured,
+    lowered: ExportedProgram,
+    emitted: Emitted,
+    given: Sequence[Inputs],
+    floats_given: Sequence[Inputs],
 ) -> dict[str, bytes]:
-    """Return the files that `bench.intermediate` describes."""
-    plan = find_plan(read_program(emitted.pte), "forward")
+    """Return the files that `bench.intermediate` describes.
+
+    Args:
+        captured: where the float graph comes from.
+        lowered: what `emitted` was made of.
+        emitted: the program.
+        given: the samples as the program takes them.
+        floats_given: the samples as the model takes them.
+    """
+    plan = find_plan(read_program(emitted.pte), emitted.method)
     lowered_nodes = {node.name: node for node in lowered.graph.nodes}
     float_names = _FloatNames(captured)
     points: list[_Point] = []
@@ -79,8 +91,8 @@ def collect(
                 float_names.of_node(source) if source is not None else "",
             )
         )
-    host = [_host_values(lowered, inputs) for inputs in samples]
-    floats = [_float_values(captured.float_graph, inputs) for inputs in samples]
+    host = [_host_values(lowered, inputs) for inputs in given]
+    floats = [_float_values(captured.float_graph, inputs) for inputs in floats_given]
     found, files = [], {}
     for point in points:
         of_host = _bytes(point.info, point.node, host)

@@ -29,6 +29,7 @@ from bench.errors import ExportError, UnknownNameError
 from bench.export.calibration import Ranges, watch_ranges
 from bench.export.mend import check_scales, split_activations
 from bench.model import first_line
+from bench.program import is_quantized
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -63,10 +64,11 @@ class Captured:
 
 @dataclass(frozen=True)
 class Emitted:
-    """A program's bytes and the graph that they were made from, in order of execution."""
+    """A program's bytes and the graph that one of its methods was made from, in order of execution."""
 
     pte: bytes
     graph: torch.fx.Graph
+    method: str
 
 
 class ReportingQuantizer(CortexMQuantizer):  # type: ignore[misc]  # untyped base
@@ -176,24 +178,26 @@ def lower(edge: ExportedProgram, scheme: str, config: CortexMTargetConfig) -> Ex
     return lowered
 
 
-def emit(lowered: ExportedProgram, scheme: str, cpu: str) -> Emitted:
-    """Plan memory and serialize, with the cpu in a constant method.
+def emit(methods: dict[str, ExportedProgram], scheme: str, cpu: str, method: str) -> Emitted:
+    """Plan memory and serialize, with the cpu in a constant method; the graph is that of `method`.
 
     Raises:
         ExportError: ExecuTorch refuses.
     """
     manager = EdgeProgramManager(
-        {"forward": copy.deepcopy(lowered)}, {CPU_METHOD: cpu}, _edge_config(scheme)
+        {name: copy.deepcopy(lowered) for name, lowered in methods.items()},
+        {CPU_METHOD: cpu},
+        _edge_config(scheme),
     )
     config = ExecutorchBackendConfig(
         extract_delegate_segments=False, memory_planning_pass=PlanWithImages()
     )
     program = _step("write the program", manager.to_executorch, config)
-    return Emitted(bytes(program.buffer), program.exported_program().graph)
+    return Emitted(bytes(program.buffer), program.exported_program(method).graph, method)
 
 
 def _edge_config(scheme: str) -> EdgeCompileConfig:
-    return cortex_m_edge_compile_config() if scheme == "int8" else FLOAT_EDGE_CONFIG
+    return cortex_m_edge_compile_config() if is_quantized(scheme) else FLOAT_EDGE_CONFIG
 
 
 def _export(module: torch.nn.Module, example: tuple[torch.Tensor, ...]) -> ExportedProgram:

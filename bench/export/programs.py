@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from bench.errors import ExportError, InputError, LabError
 from bench.export.calibration import degenerate_findings
+from bench.export.ends import Ends, drop_float_ends, float_ends
 from bench.export.intermediates import collect
 from bench.export.lowering import (
     CPU_METHOD,
@@ -28,17 +29,19 @@ from bench.export.oracle import (
 )
 from bench.export.prepare import Prepared, prepare, sha256_tensors
 from bench.export.report import Facts, find_plan, read_facts, read_program
-from bench.model import SCHEMES, VERSIONED_PACKAGES
-from bench.program import Manifest
+from bench.model import FORWARD, SCHEMES, VERSIONED_PACKAGES
+from bench.program import Manifest, is_quantized
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from executorch.backends.cortex_m.library import cmsis_nn
+    from executorch.backends.cortex_m.target_config import CortexMTargetConfig
     from torch.export import ExportedProgram
 
     from bench.export.lowering import Captured
+    from bench.export.prepare import Inputs
     from bench.model import ModelDefinition
 
 
@@ -67,7 +70,23 @@ class Failed:
 @dataclass(frozen=True)
 class _Lowered:
     program: ExportedProgram
+    others: dict[str, ExportedProgram]
+    ends: Ends
     identity: str
+
+
+def _lowered(
+    edge: ExportedProgram,
+    others: dict[str, ExportedProgram],
+    scheme: str,
+    config: CortexMTargetConfig,
+) -> _Lowered:
+    finish = drop_float_ends if scheme == "int8-ends" else float_ends
+    program = lower(edge, scheme, config)
+    lowered = {name: lower(other, scheme, config) for name, other in others.items()}
+    for other in lowered.values():
+        finish(other)
+    return _Lowered(program, lowered, finish(program), graph_identity(program))
 
 
 def export_programs(
@@ -78,9 +97,12 @@ def export_programs(
     cpus: Sequence[str],
     samples: int | None,
     model_sha256: str,
+    method: str = FORWARD,
     intermediates: bool = False,
 ) -> Iterator[ProgramFiles | Failed]:
     """Yield the files for each cpu, as they are ready; with `intermediates`, those of `bench.intermediate` too.
+
+    The program has all methods of the model; its facts and expected outputs are those of `method`.
 
     The model is quantized and calibrated once, lowered once a CMSIS-NN backend; expected outputs are computed
     once for graphs that compute the same.
@@ -90,9 +112,14 @@ def export_programs(
     """
     if scheme not in SCHEMES:
         raise InputError(f"there is no scheme {scheme!r}", hint=f"known: {', '.join(SCHEMES)}")
-    prepared = prepare(definition, samples)
+    prepared = prepare(definition.method(method), samples)
     captured = capture(prepared, scheme)
     edge = to_edge_dialect(captured)
+    others = {
+        other: to_edge_dialect(capture(prepare(definition.method(other), samples), scheme))
+        for other in (FORWARD, *definition.methods)
+        if other != method
+    }
     common = _Common(name, scheme, model_sha256, prepared, captured)
     lowered: dict[cmsis_nn.Backend, _Lowered] = {}
     references: dict[str, HostReference] = {}
@@ -101,15 +128,15 @@ def export_programs(
         try:
             config = target_config(cpu)
             if config.backend not in lowered:
-                program = lower(edge, scheme, config)
-                lowered[config.backend] = _Lowered(program, graph_identity(program))
+                lowered[config.backend] = _lowered(edge, others, scheme, config)
             of_backend = lowered[config.backend]
-            emitted = emit(of_backend.program, scheme, cpu)
-            facts = read_facts(emitted, captured, of_backend.program)
+            given = tuple(of_backend.ends.quantize(sample) for sample in prepared.samples)
+            emitted = emit({method: of_backend.program} | of_backend.others, scheme, cpu, method)
+            facts = read_facts(emitted, captured, of_backend.program, of_backend.ends)
             _check_cpu_method(emitted.pte, cpu)
             if of_backend.identity not in references:
                 references[of_backend.identity] = host_reference(
-                    of_backend.program, prepared.samples, facts.outputs
+                    of_backend.program, given, facts.outputs
                 )
                 floats[of_backend.identity] = float_reference(
                     prepared.module, prepared.samples, facts.outputs
@@ -117,12 +144,15 @@ def export_programs(
             made = common.files(
                 cpu,
                 emitted.pte,
+                given,
                 facts,
                 references[of_backend.identity],
                 floats[of_backend.identity],
             )
             if intermediates:
-                made.files.update(collect(captured, of_backend.program, emitted, prepared.samples))
+                made.files.update(
+                    collect(captured, of_backend.program, emitted, given, prepared.samples)
+                )
             yield made
         except LabError as error:
             yield Failed(cpu, error)
@@ -142,6 +172,7 @@ class _Common:
         self,
         cpu: str,
         pte: bytes,
+        given: tuple[Inputs, ...],
         facts: Facts,
         reference: HostReference,
         floats: tuple[bytes, ...],
@@ -152,7 +183,7 @@ class _Common:
         files = {"program.pte": pte, "program.json": manifest.to_json().encode()}
         for i, info in enumerate(facts.inputs):
             files[f"input_{i}.bin"] = b"".join(
-                layout_bytes(sample[i], info.dim_order) for sample in prepared.samples
+                layout_bytes(sample[i], info.dim_order) for sample in given
             )
         for i, data in enumerate(reference.outputs):
             files[f"host_int8_{i}.bin"] = data
@@ -166,7 +197,7 @@ class _Common:
         prepared, definition = self.prepared, self.prepared.definition
         flat = [tensor for inputs in prepared.calibration for tensor in inputs]
         state = prepared.module.state_dict()
-        calibrated = self.scheme == "int8"
+        calibrated = is_quantized(self.scheme)
         shared = [f for f in prepared.findings if calibrated or f.code != "random-calibration"]
         findings = [*shared, *degenerate_findings(self.captured.ranges)]
         return Manifest(

@@ -15,7 +15,7 @@ from bench.errors import ExportError
 from bench.export.calibration import layer_of
 from bench.export.lowering import TAG
 from bench.export.macs import count_macs, shape_of, value_of
-from bench.program import Finding, OperatorInfo, TensorInfo
+from bench.program import Finding, OperatorInfo, TensorInfo, is_quantized
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from executorch.exir.schema import ExecutionPlan, Program
     from torch.export import ExportedProgram
 
+    from bench.export.ends import Ends
     from bench.export.lowering import Captured, Emitted
 
 BOUNDARY = (
@@ -105,14 +106,14 @@ class Facts:
         return 0.0 if any(o.kind == "float" for o in self.operators) else 1.0
 
 
-def read_facts(emitted: Emitted, captured: Captured, lowered: ExportedProgram) -> Facts:
+def read_facts(emitted: Emitted, captured: Captured, lowered: ExportedProgram, ends: Ends) -> Facts:
     """Read a program back and join it with the graph that it was made from.
 
     Raises:
         ExportError: the program is not what the graph says.
     """
     program = read_program(emitted.pte)
-    plan = find_plan(program, "forward")
+    plan = find_plan(program, emitted.method)
     nodes = nodes_of_instructions(plan, emitted.graph)
     operators = tuple(
         OperatorInfo(
@@ -127,18 +128,21 @@ def read_facts(emitted: Emitted, captured: Captured, lowered: ExportedProgram) -
         for index, (name, node) in enumerate(nodes)
     )
     findings: list[Finding] = []
-    if captured.scheme == "int8":
+    if is_quantized(captured.scheme):
         findings += _float_findings(nodes, operators, captured)
         findings += _portable_findings(operators)
     findings += _layout_findings(nodes, operators)
     return Facts(
         method=plan.name,
-        inputs=tuple(tensor_info(plan, i) for i in plan.inputs),
-        outputs=tuple(tensor_info(plan, i) for i in plan.outputs),
+        inputs=ends.of_inputs([tensor_info(plan, i) for i in plan.inputs]),
+        outputs=ends.of_outputs([tensor_info(plan, i) for i in plan.outputs]),
         planned_bytes=sum(plan.non_const_buffer_sizes),
         operators=operators,
-        output_step=_output_steps(lowered),
-        findings=tuple(findings),
+        output_step=tuple(
+            end.scale or step
+            for end, step in zip(ends.outputs, _output_steps(lowered), strict=True)
+        ),
+        findings=(*ends.findings, *findings),
     )
 
 

@@ -8,6 +8,7 @@ references, the image's facts, the board's facts and the device's log.
 from __future__ import annotations
 
 import importlib
+import math
 import pkgutil
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from bench.board import Board
     from bench.deployment import Deployment, DeploymentRun
     from bench.image import Image
-    from bench.program import Program, TensorInfo
+    from bench.program import Program
     from bench.wire import RunLog
 
 DTYPES = {
@@ -64,21 +65,29 @@ class Run:
     def device_output(self, index: int) -> NDArray[np.generic]:
         """Return output `index` of every sample as the device sent it: (samples, elements), memory order."""
         raw = b"".join(self.log.outputs[sample, index] for sample in range(self.samples))
-        return self._shaped(raw, self.program.manifest.outputs[index])
+        return self._shaped(raw, self.program.manifest.outputs[index].dtype)
 
     def reference(self, kind: str, index: int) -> NDArray[np.generic]:
-        """Return output `index` of a host reference, `host_int8` or `float`, in the device's order."""
+        """Return output `index` of a host reference, `host_int8` or `float` (float32), in the device's order."""
         info = self.program.manifest.outputs[index]
+        dtype = "float32" if kind == "float" else info.dtype
         raw = (self.program.folder / f"{kind}_{index}.bin").read_bytes()
-        return self._shaped(raw[: self.samples * info.nbytes], info)
+        count = math.prod(info.shape) * np.dtype(DTYPES[dtype]).itemsize
+        return self._shaped(raw[: self.samples * count], dtype)
+
+    def real_output(self, index: int) -> NDArray[np.float64]:
+        """Return output `index` as `device_output`, in float64, with an int8 end's scale and zero point applied."""
+        info = self.program.manifest.outputs[index]
+        values = self.device_output(index).astype(np.float64)
+        return values if info.scale == 0.0 else (values - info.zero_point) * info.scale
 
     def labels(self) -> NDArray[np.int32]:
         """Return the labels of the samples that ran."""
         raw = (self.program.folder / "labels.bin").read_bytes()
         return np.frombuffer(raw, np.int32)[: self.samples]
 
-    def _shaped(self, raw: bytes, info: TensorInfo) -> NDArray[np.generic]:
-        return np.frombuffer(raw, DTYPES[info.dtype]).reshape(self.samples, -1)
+    def _shaped(self, raw: bytes, dtype: str) -> NDArray[np.generic]:
+        return np.frombuffer(raw, DTYPES[dtype]).reshape(self.samples, -1)
 
 
 def measure_all(run: Run) -> tuple[Measure, ...]:

@@ -22,7 +22,7 @@ def measure(run: Run) -> list[Measure]:
     labels = run.labels()
     device = run.device_output(0).argmax(axis=1)
     found = [_top1("top1_device", Evidence.EMULATED, int((device == labels).sum()), run.samples)]
-    if manifest.expect_host_int8 and manifest.scheme == "int8":
+    if manifest.expect_host_int8 and manifest.quantized:
         host = run.reference("host_int8", 0).argmax(axis=1)
         found.append(
             _top1("top1_host_int8", Evidence.STATIC, int((host == labels).sum()), run.samples)

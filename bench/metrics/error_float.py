@@ -38,7 +38,7 @@ def measure(run: Run) -> list[Measure]:
     if not manifest.expect_float:
         return []
     count = range(len(manifest.outputs))
-    device = np.concatenate([run.device_output(i).astype(np.float64).ravel() for i in count])
+    device = np.concatenate([run.real_output(i).ravel() for i in count])
     truth = np.concatenate([run.reference("float", i).astype(np.float64).ravel() for i in count])
     worst = float(np.abs(device - truth).max())
     worst = math.inf if math.isnan(worst) else worst

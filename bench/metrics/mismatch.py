@@ -19,7 +19,7 @@ def measure(run: Run) -> list[Measure]:
     infinite number of steps.
     """
     manifest = run.program.manifest
-    if manifest.scheme != "int8" or not manifest.expect_host_int8:
+    if not manifest.quantized or not manifest.expect_host_int8:
         return []
     differ, total, most_steps = 0, 0, 0.0
     for index, info in enumerate(manifest.outputs):

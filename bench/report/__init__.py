@@ -12,6 +12,7 @@ import jinja2
 from bench import compare, frame, published
 from bench import select as selecting
 from bench.noise import spread
+from bench.program import is_quantized
 from bench.quantity import show, show_bytes, show_count, show_seconds
 from bench.report import charts
 
@@ -318,7 +319,7 @@ def _correctness(run: Run) -> Mapping[str, Any]:
     snr = run.find("error_float", "dB")
     if wrong is not None:
         state = "equal to host int8" if wrong["median"] == 0 else "differs from host int8"
-    elif str(run.facts["scheme"]) == "int8":
+    elif is_quantized(str(run.facts["scheme"])):
         state = "inconclusive: no host reference"
     else:
         state = "float: compared with torch" if snr is not None else "inconclusive: no reference"

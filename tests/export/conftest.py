@@ -70,12 +70,22 @@ def export_one() -> Callable[..., ProgramFiles]:
 
 
 def export_all(
-    name: str, definition: ModelDefinition, scheme: str, cpus: tuple[str, ...]
+    name: str,
+    definition: ModelDefinition,
+    scheme: str,
+    cpus: tuple[str, ...],
+    method: str = "forward",
 ) -> Exported:
     """Export a model and raise what failed."""
     made = {}
     for result in export_programs(
-        name, definition, scheme=scheme, cpus=cpus, samples=None, model_sha256="00"
+        name,
+        definition,
+        scheme=scheme,
+        cpus=cpus,
+        samples=None,
+        model_sha256="00",
+        method=method,
     ):
         if isinstance(result, Failed):
             raise result.error

@@ -40,8 +40,10 @@ def run(models: tuple[str, ...], schemes: tuple[str, ...], folder: Path) -> list
     command = [sys.executable, "-m", "pytest", f"--record={folder}"]
     command += [f"--scheme={scheme}" for scheme in schemes]
     command += [f"--board={board}" for board in BOARDS]
-    files = [model.split(":") for model in models]
-    command += [f"--model={HERE / file}.py:{function}" for file, function in files]
+    command += [
+        f"--model={HERE / model.replace(':', '.py:')}" if ":" in model else f"--model={model}"
+        for model in models
+    ]
     done = subprocess.run(
         command,
         cwd=PROJECT,
@@ -108,3 +110,22 @@ def test_mixed_types(tmp_path: Path) -> None:
         assert "valid" == record["status"], record["issues"]
         assert 0.0 == value(record, "error_float", "max_abs")
         assert {"lab", "deployment"} == {image["role"] for image in record["images"]}
+
+
+def test_int8_ends_of_a_method(tmp_path: Path) -> None:
+    """A method of its own name, two inputs and two outputs, all int8: no element differs, floats are recovered."""
+    for record in run(("two_methods:build#encode",), ("int8-ends",), tmp_path):
+        assert "valid" == record["status"], record["issues"]
+        assert "two_methods-encode" == record["model"]["name"]
+        assert not any("quantize_per" in name for name in record["program"]["operators"])
+        assert 0.0 == value(record, "mismatch_host_int8", "elements")
+        assert value(record, "error_float", "dB") > 20.0
+
+
+def test_int8_ends_cost_no_accuracy(tmp_path: Path) -> None:
+    """digits_cnn is right as often with int8 ends as with float ends, on the device and on the host."""
+    records = run(("digits_cnn",), ("int8", "int8-ends"), tmp_path)
+
+    for name in ("top1_device", "top1_host_int8", "top1_float"):
+        assert 1 == len({value(record, name, "fraction") for record in records}), name
+    assert all(value(record, "mismatch_host_int8", "elements") == 0.0 for record in records)

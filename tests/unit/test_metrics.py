@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from bench.metrics import Run
 from bench.metrics.accuracy import wilson
 from bench.metrics.error_float import snr_db
 from bench.metrics.latency import instructions
+from bench.program import TensorInfo
 from bench.wire import Counter
 
 
@@ -26,6 +29,22 @@ def test_wilson_interval_at_the_ends() -> None:
 
     assert high == pytest.approx(1.0)
     assert low == pytest.approx(1 / (1 + 1.959964**2 / 360), abs=1e-6)
+
+
+@pytest.mark.parametrize(("zero_point", "value"), [(0, 2.0), (-3, 8.0)])
+def test_s14_an_int8_output_is_compared_as_what_it_means(zero_point: int, value: float) -> None:
+    """S14: int8 [1] of scale 2.0 and zero point 0 is 2.0, with zero point -3 it is 8.0; nothing compares the raw 1."""
+    info = TensorInfo((1, 1), "int8", (0, 1), 1, scale=2.0, zero_point=zero_point)
+    run = Run(
+        board=SimpleNamespace(),
+        program=SimpleNamespace(manifest=SimpleNamespace(outputs=(info,))),
+        image=SimpleNamespace(),
+        log=SimpleNamespace(outputs={(0, 0): b"\x01"}),
+        samples=1,
+    )
+
+    assert [[value]] == run.real_output(0).tolist()
+    assert [[1]] == run.device_output(0).tolist()
 
 
 def test_snr_of_a_known_ratio() -> None:
