@@ -210,6 +210,9 @@ def run(
         float | None, typer.Option(help="Seconds until the run is given up.")
     ] = None,
     *,
+    pack: Annotated[
+        bool, typer.Option("--pack", help="Re-encode weights for the board's kernels first.")
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the run's record as JSON.")
     ] = False,
@@ -221,11 +224,14 @@ def run(
     from bench import foreign, pipeline  # noqa: PLC0415  only this command runs anything
     from bench import show as tables  # noqa: PLC0415
     from bench.bundle import Options  # noqa: PLC0415
+    from bench.rewrite.programs import packed  # noqa: PLC0415
 
     chosen = find_boards(board)
     if len(chosen) != 1:
         raise UnknownNameError(f"{board!r} names {len(chosen)} boards, one program runs on one")
     made = foreign.foreign_program(program, tuple(inputs or ()), method)
+    if pack:
+        made = packed(made, chosen[0])
     if outputs and len(outputs) > len(made.manifest.outputs):
         raise InputError(
             f"{len(outputs)} --output files, the program has {len(made.manifest.outputs)} outputs"

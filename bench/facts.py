@@ -104,6 +104,7 @@ def _workload_id(manifest: Manifest, engine: str, plan: Plan) -> str:
         engine,
         repr(plan.options),
         repr(plan.samples),
+        *([manifest.pack] if manifest.pack else []),
     )
     return hashlib.sha256("\0".join(intent).encode()).hexdigest()[:16]
 

@@ -110,6 +110,7 @@ class Manifest:
         int8_mac_fraction: share of MACs that runs in int8, 0..1.
         output_step: for a quantized program, scale of each output's last quantization (size of one step in the
             float output); 0.0 where the output is not quantized.
+        pack: name of the packing of its weights (bench/rewrite), empty if they are as exported.
         expect_host_int8: whether host_int8_<i>.bin exist (for fp32 programs too: then the lowered float graph).
     """
 
@@ -140,6 +141,7 @@ class Manifest:
     classes: int
     versions: dict[str, str]
     schema: int = MANIFEST_SCHEMA
+    pack: str = ""
 
     @property
     def quantized(self) -> bool:

@@ -54,6 +54,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
                     help="measured inferences; default: 3 (emulators are deterministic)")  # fmt: skip
     group.addoption("--warmup", type=int, default=1, metavar="N",
                     help="inferences between the first and the measured ones; default: 1")  # fmt: skip
+    group.addoption("--pack", action="store_true",
+                    help="re-encode weights for the boards' kernels first; the models are called <model>-<packing>")  # fmt: skip
     group.addoption("--resets", type=int, default=1, metavar="N",
                     help="run N times from reset and compare outputs and counts; default: 1")  # fmt: skip
     group.addoption("--record", nargs="?", const=str(RESULTS), default=str(RESULTS), metavar="DIR",
@@ -234,6 +236,7 @@ def record(
     """
     from bench import pipeline, show, store  # noqa: PLC0415  as above
     from bench.image import symbol_sizes  # noqa: PLC0415  as above
+    from bench.rewrite.programs import packed  # noqa: PLC0415  as above
 
     config = request.config
     root = None if config.getoption("no_record") else Path(config.getoption("record"))
@@ -245,6 +248,8 @@ def record(
             raise program
         if isinstance(image, LabError):
             raise image
+        if config.getoption("pack"):
+            program = packed(program, case.board)
         target = _target(bench_session, case.board, config)
         outcome = pipeline.run_case(pipeline.Attempt(case, program, image, target, _plan(config)))
         bench_session.target_seconds += outcome.transcript.seconds

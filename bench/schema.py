@@ -29,7 +29,16 @@ def generate(destination: Path) -> None:
 
 def _generate(folder: Path, names: tuple[str, ...], destination: Path) -> None:
     files = [str(folder / name) for name in names]
-    command = [str(FLATC), "--python", "-I", str(folder), "-o", str(destination), *files]
+    command = [
+        str(FLATC),
+        "--python",
+        "--gen-object-api",
+        "-I",
+        str(folder),
+        "-o",
+        str(destination),
+        *files,
+    ]
     done = process.run(command, deadline_s=60.0, tool_hint="apt-get install flatbuffers-compiler")
     if done.exit_code != 0:
         raise BuildError(

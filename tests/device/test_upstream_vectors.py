@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
+from bench.board import find_boards
 from bench.pipeline import Outcome
+from bench.rewrite.programs import packed
 from tests.device.conftest import EMULATED, vector
 
 MODELS = (
@@ -32,3 +34,23 @@ def test_outputs_equal_upstreams(
     outcome = run_once(board, program)
 
     assert outcome.log.outputs == {(0, 0): expected}
+
+
+@pytest.mark.qemu
+@pytest.mark.parametrize("board", ["mps2-an386", "mps2-an500", "mps2-an505"])
+@pytest.mark.parametrize("model", ["autoencoder", "ds_cnn", "resnet8", "mobilenet_v1_025"])
+def test_packed_weights_change_no_output(
+    board: str, model: str, run_once: Callable[..., Outcome]
+) -> None:
+    """Packed on the host, read by the kernels for packed weights: the same bytes, in fewer instructions."""
+    program, expected = vector(model, "cortex-m4")
+    plain = run_once(board, program)
+
+    outcome = run_once(board, packed(program, find_boards(board)[0]))
+
+    latency = [
+        next(m.median for m in one.record.measures if m.name == "latency_first")
+        for one in (plain, outcome)
+    ]
+    assert outcome.log.outputs == {(0, 0): expected}
+    assert latency[1] < 0.97 * latency[0]

@@ -128,11 +128,76 @@ void random_max_pool2d(Call& call, Random& random) {
   call_max_pool2d(call, random, random_pool(random));
 }
 
+// Weights and bias of packed operators (runtime/kernels/dsp/packed.hpp), re-encoded where they lie.
+// The filters' pairs must allow it.
+void pack_for_dsp(Call& call, int32_t input_offset) {
+  rt::Args args = call.args();
+  rt::Tensor& bias = args.tensor(2);
+  int8_t* weight = args.tensor(1).as<int8_t>();
+  const uint32_t filters = bias.numel();
+  const uint32_t length = args.tensor(1).numel() / filters;
+  for (uint32_t filter = 0; filter < filters; ++filter, weight += length) {
+    int32_t sum = bias.as<int32_t>()[filter];
+    uint32_t mend = 0;
+    for (uint32_t i = 0; i < length; i += 2) {
+      const int32_t even = weight[i];
+      const int32_t odd = weight[i + 1];
+      sum += input_offset * (even + odd) + 127 * odd;
+      const int32_t half = 256 * odd + even;
+      if (half < -32768) mend = (length - i + 2) / 4;
+      weight[i + 1] = static_cast<int8_t>(static_cast<uint32_t>(half) >> 8);
+    }
+    bias.as<int32_t>()[filter] = static_cast<int32_t>(static_cast<uint32_t>(sum) * 256U + mend);
+  }
+}
+
+// Leaves `most` pairs of a filter whose half lacks 2^16, as the packer wants it.
+void allow_packing(Call& call, uint32_t most) {
+  rt::Args args = call.args();
+  int8_t* weight = args.tensor(1).as<int8_t>();
+  const uint32_t filters = args.tensor(2).numel();
+  const uint32_t length = args.tensor(1).numel() / filters;
+  for (uint32_t filter = 0; filter < filters; ++filter, weight += length) {
+    uint32_t beyond = 0;
+    for (uint32_t i = 0; i < length; i += 2) {
+      if (weight[i] < 0 && weight[i + 1] == -128 && ++beyond > most) weight[i + 1] = -127;
+    }
+  }
+}
+
+void pack_conv2d(Call& call) { pack_for_dsp(call, call.args().integer(6)); }
+void pack_linear(Call& call) { pack_for_dsp(call, call.args().integer(4)); }
+
+constexpr int32_t kLongestPacked = 248;  // sums of any bytes stay within 2^23
+
+void random_packed_conv2d(Call& call, Random& random) {
+  ConvolutionShape shape = random_window(random);
+  shape.groups = 1;
+  if (random.one_in(2)) shape.kernel_h = shape.kernel_w = 1;
+  const int32_t taps = shape.kernel_h * shape.kernel_w;
+  const int32_t step = taps % 2 == 0 ? 4 : 8;
+  const int32_t most = kLongestPacked / taps / step;
+  shape.in_channels = step * random.integer(1, most < 1 ? 1 : most);
+  shape.out_channels = random.choice<int32_t>({1, 2, 3, 4, 8, random.integer(1, 30)});
+  call_conv2d(call, random, shape, Scales::kUsual);
+  allow_packing(call, 1);
+}
+
+void random_packed_linear(Call& call, Random& random) {
+  const int32_t depth = 8 * random.choice<int32_t>({1, 2, 7, 8, 9, random.integer(1, 31)});
+  call_linear(call, random, random.integer(1, 4), depth, random.integer(3, 30), false,
+              Scales::kUsual);
+  allow_packing(call, 0);
+}
+
 struct Subject {
   const char* name;  // without namespace and overload
   const rt::Kernel* reference;
   void (*make)(Call&, Random&);
   uint32_t cases;
+  // Of operators that read packed weights: their full name, and what packs a call's.
+  const char* packed_name = nullptr;
+  void (*pack)(Call&) = nullptr;
 };
 
 const Subject kSubjects[] = {
@@ -147,12 +212,16 @@ const Subject kSubjects[] = {
     {"quantized_max_pool2d", &reference::quantized_max_pool2d, random_max_pool2d, 150},
     {"quantize_per_tensor", &reference::quantize_per_tensor, random_quantize, 300},
     {"dequantize_per_tensor", &reference::dequantize_per_tensor, random_dequantize, 60},
+    {"quantized_conv2d_packed", &reference::quantized_conv2d, random_packed_conv2d, 400,
+     "cortex_m::quantized_conv2d.dsp1", pack_conv2d},
+    {"quantized_linear_packed", &reference::quantized_linear, random_packed_linear, 200,
+     "cortex_m::quantized_linear.dsp1", pack_linear},
 };
 
 // The kernel that a program would get: the reference kernel does not register itself.
-const rt::Kernel& registered(std::string_view name) {
+const rt::Kernel* registered(std::string_view name) {
   const size_t dot = name.rfind('.');
-  return *rt::find_kernel({name.data(), dot}, {name.data() + dot + 1, name.size() - dot - 1});
+  return rt::find_kernel({name.data(), dot}, {name.data() + dot + 1, name.size() - dot - 1});
 }
 
 class Comparison {
@@ -168,7 +237,8 @@ class Comparison {
     rt::Args args = call.args();
     rt::Needs needs;
     rt::Needs fast_needs;
-    const rt::Kernel& fast = registered(subject_.reference->name);
+    const rt::Kernel& fast =
+        *registered(subject_.pack == nullptr ? subject_.reference->name : subject_.packed_name);
     const rt::Error expected = subject_.reference->prepare(args, needs);
     if (fast.prepare(args, fast_needs) != expected) return fail("prepares otherwise");
     if (expected != rt::Error::kOk) return fail("the case is refused: the test is wrong");
@@ -183,6 +253,7 @@ class Comparison {
     out.place(reference_out);
     if (subject_.reference->run(args, {}) != rt::Error::kOk) return fail("the reference failed");
     out.place(fast_out);
+    if (subject_.pack != nullptr) subject_.pack(call);
     const rt::Error error = fast.run(args, {scratch, fast_needs.temporary_bytes});
     if (error != rt::Error::kOk) return fail("failed");
     return compare(reference_out, fast_out, out.nbytes());
@@ -254,7 +325,9 @@ namespace fw {
 int app_main() {
   bool good = true;
   for (const device::Subject& subject : device::kSubjects) {
-    if (subject.reference != nullptr) good = device::check(subject) && good;
+    const bool is_there = subject.reference != nullptr &&
+                          (subject.pack == nullptr || device::registered(subject.packed_name));
+    if (is_there) good = device::check(subject) && good;
   }
   device::Print("end").word(good ? "good" : "bad");
   return good ? kExitOk : kExitError;

@@ -47,39 +47,49 @@ void rt_dsp_dot5(const Dot5* dot, const int8_t* weights);
 void rt_dsp_dot1(const Dot1* dot, const int8_t* weights);
 }
 
+// What four activations become: two words of pairs. These have the input's offset added.
+struct AddedQuads {
+  uint32_t offset;  // in both halves
+  int32_t first(uint32_t bytes) const { return widen_even(offset, bytes); }
+  int32_t second(uint32_t bytes, int32_t) const { return widen_odd(offset, bytes); }
+  int32_t zero_first() const { return 0; }
+  int32_t zero_second() const { return 0; }
+};
+
 // Widens quads into `kStep` words a pair. @return where the next pair goes.
-template <int32_t kStep>
-inline int32_t* widen(int32_t* to, const int8_t* from, int32_t quads, uint32_t offset) {
-  for (; quads >= 4; quads -= 4, from += 16, to += 8 * kStep) {
+template <int32_t kStep, typename Quads>
+inline int32_t* widen(int32_t* to, const int8_t* from, int32_t count, const Quads& quads) {
+  const auto store = [&quads](int32_t* pairs, uint32_t bytes) {
+    const int32_t first = quads.first(bytes);
+    pairs[0] = first;
+    pairs[kStep] = quads.second(bytes, first);
+  };
+  for (; count >= 4; count -= 4, from += 16, to += 8 * kStep) {
 #pragma GCC unroll 4
-    for (int32_t i = 0; i < 4; ++i) {
-      const uint32_t bytes = load_word(from + 4 * i);
-      to[2 * i * kStep] = widen_even(offset, bytes);
-      to[(2 * i + 1) * kStep] = widen_odd(offset, bytes);
-    }
+    for (int32_t i = 0; i < 4; ++i) store(to + 2 * i * kStep, load_word(from + 4 * i));
   }
-  for (; quads > 0; --quads, from += 4, to += 2 * kStep) {
-    const uint32_t bytes = load_word(from);
-    to[0] = widen_even(offset, bytes);
-    to[kStep] = widen_odd(offset, bytes);
-  }
+  for (; count > 0; --count, from += 4, to += 2 * kStep) store(to, load_word(from));
   return to;
 }
 
 // The same for any count of bytes; what lies beyond them in the last pairs is of no meaning.
-template <int32_t kStep>
-inline void widen_row(int32_t* to, const int8_t* from, int32_t count, uint32_t offset) {
-  to = widen<kStep>(to, from, count >> 2, offset);
+template <int32_t kStep, typename Quads>
+inline void widen_row(int32_t* to, const int8_t* from, int32_t count, const Quads& quads) {
+  to = widen<kStep>(to, from, count >> 2, quads);
   const int32_t tail = count & 3;
   if (tail == 0) return;
   const uint32_t bytes = load_tail(from + (count & ~3), tail);
-  to[0] = widen_even(offset, bytes);
-  to[kStep] = widen_odd(offset, bytes);
+  to[0] = quads.first(bytes);
+  to[kStep] = quads.second(bytes, to[0]);
 }
 
-template <int32_t kStep>
-inline int32_t* zero(int32_t* to, int32_t quads) {
-  for (; quads > 0; --quads, to += 2 * kStep) to[0] = to[kStep] = 0;
+// Quads of activations that are zero.
+template <int32_t kStep, typename Quads>
+inline int32_t* zero(int32_t* to, int32_t count, const Quads& quads) {
+  for (; count > 0; --count, to += 2 * kStep) {
+    to[0] = quads.zero_first();
+    to[kStep] = quads.zero_second();
+  }
   return to;
 }
 

@@ -28,8 +28,8 @@ constexpr int32_t kNoBias = 0;
 struct Linear {
   int32_t depth, outputs, rows;
   const int8_t* weights;
-  const Tensor* addend;   // bias or kernel sum
-  uint32_t input_offset;  // in both halves; the kernel sum has it already
+  const Tensor* addend;  // bias or kernel sum
+  AddedQuads quads;      // the kernel sum has the offset already
 
   explicit Linear(const Args& args) {
     const Tensor& weight = args.tensor(kWeight);
@@ -39,7 +39,7 @@ struct Linear {
     rows = outputs == 0 ? 0 : static_cast<int32_t>(args.tensor(kOut).numel()) / outputs;
     weights = weight.as<int8_t>();
     addend = args.optional_tensor(summed ? kKernelSum : kBias);
-    input_offset = both(summed ? 0 : args.integer(kInputOffset));
+    quads = {both(summed ? 0 : args.integer(kInputOffset))};
   }
 
   bool by_five() const { return rows >= kRows; }
@@ -75,7 +75,7 @@ void multiply_by_five(const Linear& linear, Dot5 dot, const int8_t* in, int8_t* 
     if (done + kRows > linear.rows) done = linear.rows - kRows;
     for (int32_t row = 0; row < kRows; ++row) {
       widen_row<kRows>(activations + row, in + (done + row) * linear.depth, linear.depth,
-                       linear.input_offset);
+                       linear.quads);
     }
     dot.out = out + done * linear.outputs;
     rt_dsp_dot5(&dot, linear.weights);
@@ -144,7 +144,7 @@ Error run(const Args& args, std::span<std::byte> temporary) {
     dot.shift = shift;
     dot.rounding = rounding;
     for (int32_t row = 0; row < linear.rows; ++row, in += linear.depth, out += linear.outputs) {
-      widen_row<1>(activations, in, linear.depth, linear.input_offset);
+      widen_row<1>(activations, in, linear.depth, linear.quads);
       if (linear.by_groups()) {
         multiply_groups(linear, dot, out, activations);
       } else {
