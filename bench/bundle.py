@@ -128,6 +128,11 @@ def pack(pte: bytes, samples: list[list[bytes]], options: Options) -> Bundle:
     return Bundle(data=data, crc32=f"{zlib.crc32(data):08x}", pte_offset=pte_offset)
 
 
+def iterations_of(bundle: bytes) -> int:
+    """Return how many measured inferences a bundle asks for."""
+    return int(_HEADER.unpack_from(bundle)[10])
+
+
 class Command(IntEnum):
     """What the mailbox asks of the device (docs/bundle.md)."""
 

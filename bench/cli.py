@@ -15,6 +15,7 @@ from bench import cli_decide, cli_devices, cli_inspect, cli_ops
 from bench.board import all_boards, find_boards
 from bench.catalogue import all_entries
 from bench.errors import Blame, InputError, LabError, UnknownNameError
+from bench.sampling import WIDTH, Wanted
 
 _EXIT_CODES = {Blame.USAGE: 2, Blame.MODEL: 1, Blame.DEVICE: 1, Blame.BENCH: 3}
 
@@ -117,6 +118,12 @@ def show(
     operators: Annotated[
         bool, typer.Option("--operators", help="What each instruction of the program costs.")
     ] = False,
+    latency: Annotated[
+        bool,
+        typer.Option(
+            "--latency", help="Every timed window: smallest, median, percentiles, largest, spread."
+        ),
+    ] = False,
     etdump: Annotated[
         Path | None, typer.Option(help="With --operators: write one run's as ExecuTorch's ETDump.")
     ] = None,
@@ -137,7 +144,7 @@ def show(
 ) -> None:
     """Print records as a table: the latest run of each board, model and scheme. --format exports their measures."""
     from bench import show as tables  # noqa: PLC0415  rich tables only where they are printed
-    from bench import store  # noqa: PLC0415
+    from bench import show_latency, store  # noqa: PLC0415
 
     root = folder or store.RESULTS
     if file_format is not None:
@@ -177,7 +184,7 @@ def show(
         typer.echo(
             f"no records in {root} match; `bench show --all` and `bench boards` tell what there is"
         )
-    for table in tables.tables(chosen):
+    for table in show_latency.latency_tables(chosen) if latency else tables.tables(chosen):
         _out().print(table)
 
 
@@ -203,6 +210,15 @@ def run(
         int, typer.Option(help="Let the program have this many bytes of the arena; 0: all.")
     ] = 0,
     iterations: Annotated[int, typer.Option(help="Measured inferences after the first.")] = 0,
+    latency_width: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            max=1,
+            help="With --iterations, where samples vary: measure on until the 95 % interval of "
+            "the median is so wide, as a fraction of it; 0: no more than --iterations.",
+        ),
+    ] = WIDTH,
     resets: Annotated[
         int, typer.Option(min=1, help="Run so often from reset, and compare outputs and counts.")
     ] = 1,
@@ -243,6 +259,7 @@ def run(
         Options(warmup=0, iterations=iterations, arena_limit_bytes=arena),
         deadline_s=deadline,
         resets=resets,
+        wanted=Wanted(latency_width),
     )
     case = pipeline.Case(chosen[0], str(program), made.manifest.scheme)
     try:

@@ -36,6 +36,7 @@ from bench.errors import (
 from bench.facts import blank_record, image_facts
 from bench.model import ModelSource, resolve_model
 from bench.record import Issue, Measure, Record
+from bench.sampling import Wanted, further
 from bench.targets import Request, Target
 from bench.targets.fvp import FvpTarget
 from bench.targets.qemu import QemuTarget
@@ -77,6 +78,7 @@ class Plan:
         deployment: also link and run the deployment image, for sizes that a product would have.
         estimate: also run once with QEMU's plugin, for estimated cycles.
         resets: run so often from reset, and compare.
+        wanted: how many samples of the latency there must be where samples vary.
     """
 
     options: Options = field(default_factory=Options)
@@ -85,6 +87,7 @@ class Plan:
     deployment: bool = True
     estimate: bool = True
     resets: int = 1
+    wanted: Wanted = field(default_factory=Wanted)
 
 
 @dataclass(frozen=True)
@@ -231,6 +234,8 @@ def run_case(attempt: Attempt) -> Outcome:
                 operator_est_cycles=operator_cycles,
                 repeats=_repeat(attempt, request),
             )
+            more = _sample_more(attempt, request, run)
+            run = replace(run, more=more, wanted_width=plan.wanted.width)
             return Outcome(
                 _whole_record(
                     attempt, run, (*metrics.measure_all(run), *estimated), retries, transcript
@@ -259,6 +264,27 @@ def _repeat(attempt: Attempt, request: Request) -> tuple[RunLog, ...]:
         again = replace(request, nonce=secrets.randbits(64))
         logs.append(wire.parse(attempt.target.run(again), _expected(again)))
     return tuple(logs)
+
+
+def _sample_more(attempt: Attempt, request: Request, run: metrics.Run) -> tuple[RunLog, ...]:
+    """Run again for more samples of the latency until there are enough; nothing where counts never vary.
+
+    Further runs have one bundle among them, so that a board is written to once.
+    """
+    plan = attempt.plan
+    if run.board.evidence not in {"silicon", "wallclock"} or not run.log.ticks.get("latency"):
+        return ()
+    hz = run.log.hello.counter_hz
+    logs: list[RunLog] = []
+    while True:
+        seen = replace(run, more=tuple(logs)).ticks("latency")
+        count = further([ticks / hz for ticks in seen], plan.wanted)
+        if not count:
+            return tuple(logs)
+        options = replace(plan.options, iterations=count, all_outputs=False, operator_ticks=False)
+        bundle, _ = make_bundle(attempt.program, replace(plan, options=options, samples=1))
+        again = replace(request, bundle=bundle, nonce=secrets.randbits(64))
+        logs.append(wire.parse(attempt.target.run(again), _expected(again)))
 
 
 def _run_deployment(

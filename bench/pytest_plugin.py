@@ -18,6 +18,7 @@ from bench.cache import BUILD
 from bench.errors import Blame, LabError
 from bench.locks import device_lock
 from bench.model import SCHEMES, list_models, resolve_model, split_method
+from bench.sampling import WIDTH, Wanted
 from bench.site import read_site
 from bench.store import RESULTS
 
@@ -51,7 +52,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--samples", type=int, default=None, metavar="N",
                     help="run N samples of the model's test data; default: all that it has")  # fmt: skip
     group.addoption("--iterations", type=int, default=3, metavar="N",
-                    help="measured inferences; default: 3 (emulators are deterministic)")  # fmt: skip
+                    help="measured inferences of the first run; default: 3 (emulators are deterministic)")  # fmt: skip
+    group.addoption("--latency-width", type=float, default=WIDTH, metavar="FRACTION",
+                    help="where samples vary, measure on until the 95 %% interval of the median is so wide, as a fraction "
+                         f"of it; 0: the first run's alone; default: {WIDTH:g}")  # fmt: skip
     group.addoption("--warmup", type=int, default=1, metavar="N",
                     help="inferences between the first and the measured ones; default: 1")  # fmt: skip
     group.addoption("--pack", action="store_true",
@@ -108,6 +112,10 @@ def pytest_configure(config: pytest.Config) -> None:
             raise pytest.UsageError("--samples must be 1 or more")
         if config.getoption("resets") < 1:
             raise pytest.UsageError("--resets must be 1 or more")
+        if not 0 <= config.getoption("latency_width") < 1:
+            raise pytest.UsageError(
+                "--latency-width is a fraction: 0.01 for 1 %, 0 to take what the first run gives"
+            )
     except LabError as fault:
         raise pytest.UsageError(str(fault)) from fault
 
@@ -176,6 +184,7 @@ def _plan(config: pytest.Config) -> Plan:
         config.getoption("samples"),
         config.getoption("deadline"),
         resets=config.getoption("resets"),
+        wanted=Wanted(config.getoption("latency_width")),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import statistics
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Literal
 
@@ -43,6 +44,46 @@ class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="strings")
 
 
+class Summary(_Frozen):
+    """What a measure's samples are like.
+
+    Attributes:
+        n: how many there are.
+        p95, p99: 95th and 99th percentile, linear between the two nearest samples (R. J. Hyndman and Y. Fan 1996,
+            Am. Stat. 50:361, definition 7: numpy's and pandas's default); of few samples close to the largest.
+        spread: standard deviation of the samples (n - 1), None of a single one.
+    """
+
+    n: int
+    minimum: float
+    median: float
+    p95: float
+    p99: float
+    maximum: float
+    spread: float | None
+
+
+def summarise(values: Sequence[float]) -> Summary:
+    """Return the summary of one sample or more, in their unit."""
+    ordered = sorted(values)
+
+    def percentile(fraction: float) -> float:
+        place = fraction * (len(ordered) - 1)
+        low = int(place)
+        high = min(low + 1, len(ordered) - 1)
+        return ordered[low] + (place - low) * (ordered[high] - ordered[low])
+
+    return Summary(
+        n=len(ordered),
+        minimum=ordered[0],
+        median=statistics.median(ordered),
+        p95=percentile(0.95),
+        p99=percentile(0.99),
+        maximum=ordered[-1],
+        spread=statistics.stdev(ordered) if len(ordered) > 1 else None,
+    )
+
+
 class Measure(_Frozen):
     """One measure: its key is (name, unit, evidence).
 
@@ -53,6 +94,7 @@ class Measure(_Frozen):
         source: what it was measured or compared with, in words.
         band: of an estimate: where the true value is said to lie.
         table: of an estimate: the tables that priced it, with their hashes.
+        summary: of a timed window: smallest and largest sample, percentiles and spread.
     """
 
     name: str
@@ -65,6 +107,7 @@ class Measure(_Frozen):
     source: str = ""
     band: tuple[float, float] | None = None
     table: str = ""
+    summary: Summary | None = None
 
 
 def measured(
@@ -75,8 +118,9 @@ def measured(
     interval: tuple[float, float] | None = None,
     n: int | None = None,
     source: str = "",
+    window: bool = False,
 ) -> Measure:
-    """Make a measure of raw samples; its median is statistics.median's."""
+    """Make a measure of raw samples; its median is statistics.median's. A timed window has a summary, too."""
     return Measure(
         name=name,
         unit=unit,
@@ -86,6 +130,7 @@ def measured(
         interval=interval,
         n=n,
         source=source,
+        summary=summarise(values) if window else None,
     )
 
 

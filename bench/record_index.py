@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from bench import record as record_module
 from bench.cache import write_atomically
 from bench.errors import InputError
-from bench.record import BESIDE_NAME, NO_RECORDS, SCHEMA, Record
+from bench.record import BESIDE_NAME, NO_RECORDS, SCHEMA, Record, summarise
 
 INDEX_NAME = ".index.parquet"
 _log = logging.getLogger(__name__)
@@ -75,6 +75,11 @@ COLUMNS: dict[str, pa.DataType] = {
     "band_low": pa.float64(),
     "band_high": pa.float64(),
     "n": pa.float64(),
+    "minimum": pa.float64(),
+    "p95": pa.float64(),
+    "p99": pa.float64(),
+    "maximum": pa.float64(),
+    "spread": pa.float64(),
     "source": _TEXT,
 }
 TABLE_SCHEMA = pa.schema(COLUMNS.items())
@@ -243,6 +248,7 @@ def _append(columns: dict[str, list[Any]], name: str, record: Record) -> None:
     for measure in record.measures:
         low, high = measure.interval or (None, None)
         band_low, band_high = measure.band or (None, None)
+        summary = summarise(measure.values)
         for key, value in (
             ("measure", measure.name),
             ("unit", measure.unit),
@@ -254,6 +260,11 @@ def _append(columns: dict[str, list[Any]], name: str, record: Record) -> None:
             ("band_low", band_low),
             ("band_high", band_high),
             ("n", measure.n),
+            ("minimum", summary.minimum),
+            ("p95", summary.p95),
+            ("p99", summary.p99),
+            ("maximum", summary.maximum),
+            ("spread", summary.spread),
             ("source", measure.source),
         ):
             columns[key].append(value)

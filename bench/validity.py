@@ -17,6 +17,7 @@ import numpy as np
 from bench.determinism import compare_runs
 from bench.errors import Blame, LabError
 from bench.record import Issue, Status
+from bench.sampling import width_of
 
 if TYPE_CHECKING:
     from bench.metrics import Run
@@ -54,6 +55,7 @@ _ALL = (
          "that they agree with the reference proves little"),
     Rule("unsteady-count", Weight.DEGRADED, "an emulator counted differently for the same inference"),
     Rule("warm-up-drift", Weight.DEGRADED, "the later half of the latency samples is slower or faster than the earlier"),
+    Rule("wide-interval", Weight.NOTE, "the 95 % interval of the latency's median is wider than was wanted"),
     Rule("not-deterministic", Weight.DEGRADED, "outputs, or an emulator's counts, differ between resets"),
     Rule("board-unproven", Weight.DEGRADED, "no such board was seen to work with this lab yet"),
     Rule("retried", Weight.DEGRADED, "a run was damaged on the wire and done again"),
@@ -128,6 +130,7 @@ def _found(run: Run) -> Iterator[Finding]:
         _of_guard,
         _of_inconclusive_outputs,
         _of_latency,
+        _of_interval,
         _of_resets,
     )
     for rule in rules:
@@ -198,19 +201,38 @@ def _inputs_differ(run: Run) -> bool:
 
 
 def _of_latency(run: Run) -> Iterator[Finding]:
-    ticks = run.log.ticks.get("latency", ())
-    if run.board.evidence == "count":
-        if len(set(ticks)) > 1:
-            yield "unsteady-count", f"the same inference took {sorted(set(ticks))} ticks"
-        return
+    for log in (run.log, *run.repeats, *run.more):  # each began at a reset, and had to warm up
+        ticks = log.ticks.get("latency", ())
+        if run.board.evidence == "count":
+            if len(set(ticks)) > 1:
+                yield "unsteady-count", f"the same inference took {sorted(set(ticks))} ticks"
+                return
+        elif (drift := _drift(ticks)) and abs(drift) > DRIFT:
+            yield (
+                "warm-up-drift",
+                f"the later half of {len(ticks)} samples takes {drift:+.1%} of the earlier; more --warmup helps",
+            )
+            return
+
+
+def _drift(ticks: Sequence[int]) -> float:
+    """Return by which part the median of the later half differs from the earlier's; 0 of too few samples."""
     if len(ticks) < DRIFT_SAMPLES:
-        return
+        return 0.0
     half = len(ticks) // 2
-    early, late = statistics.median(ticks[:half]), statistics.median(ticks[half:])
-    if abs(late - early) > DRIFT * early:
+    return statistics.median(ticks[half:]) / statistics.median(ticks[:half]) - 1
+
+
+def _of_interval(run: Run) -> Iterator[Finding]:
+    if run.board.evidence not in {"silicon", "wallclock"} or not run.wanted_width:
+        return
+    ticks = run.ticks("latency")
+    width = width_of(ticks)
+    if ticks and (width is None or width > run.wanted_width):
+        told = "unknown" if width is None else f"{width:.2%} of it"
         yield (
-            "warm-up-drift",
-            f"the later half of {len(ticks)} samples takes {late / early - 1:+.1%} of the earlier; more --warmup helps",
+            "wide-interval",
+            f"the 95 % interval of the median of {len(ticks)} samples is {told}, wanted {run.wanted_width:.2%}",
         )
 
 

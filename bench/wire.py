@@ -31,6 +31,8 @@ from bench.errors import (
 _FRAME = re.compile(rb"@(\d{1,9}) ([^*@\n\r]{1,480}) \*([0-9a-f]{8})\r?\n")
 _BODY = re.compile(r"([a-z0-9_]+)((?: [a-z0-9_]+=[A-Za-z0-9_.:+/=\-<>,]+)*)")
 _SHOWN_GAPS = 8
+INFERENCES = ("latency_first", "latency_warmup", "latency")  # cold, and warm ones
+SIDES = {"pre": "_pre", "post": "_post"}  # key of a measure's line -> suffix of the window's name
 
 
 @dataclass(frozen=True)
@@ -147,7 +149,7 @@ class RunLog:
     """What a whole and healthy run said.
 
     Attributes:
-        ticks: window name -> ticks in order of iteration.
+        ticks: window name -> ticks in order of iteration; `NAME_pre` and `NAME_post` lie around each `NAME`.
         outputs: (sample, output index) -> bytes in the program's layout.
         intermediates: (sample, instruction) -> bytes of what it wrote, if they were asked for.
         operator_ticks: (instruction, run, ticks).
@@ -343,10 +345,16 @@ class _Outputs:
 
 
 def _counter(line: Line) -> Counter:
-    """Read the counter's self-test; raises CounterError if the counter stands still."""
+    """Read the counter's self-test; raises CounterError if the counter stands still or wraps unseen."""
     if line.number("moved") != 1:
         raise CounterError(
             "the device's counter stands still", hint="QEMU needs -icount; DWT reads as zero there"
+        )
+    if line.fields.get("wraps_seen", "1") != "1":
+        raise CounterError(
+            f"the device's counter wraps every 2^{line.number('wrap_bits')} ticks and its firmware does not notice: "
+            "longer windows would lose whole wraps",
+            hint="SysTick's interrupt does not reach systick_handler: masked, or another vector table",
         )
     return Counter(
         line.number("overhead"), line.number("wrap_bits"), line.number("wrap_instructions")
@@ -369,6 +377,13 @@ class _Said:
         """Return where a kind of data is put together."""
         return self.outputs if kind == "output" else self.intermediates
 
+    def add_window(self, line: Line) -> None:
+        """Take in an inference with what was timed around it."""
+        name = line.text("name")
+        for key, suffix in {"ticks": "", **SIDES}.items():
+            if key == "ticks" or key in line.fields:
+                self.ticks.setdefault(name + suffix, []).append(line.number(key))
+
     def read(self, line: Line) -> None:
         """Take one line in; lines of kinds that this host does not know yet are left alone."""
         match line.kind:
@@ -383,7 +398,7 @@ class _Said:
             case "load":
                 self.ticks["load"] = [line.number("ticks")]
             case "measure":
-                self.ticks.setdefault(line.text("name"), []).append(line.number("ticks"))
+                self.add_window(line)
             case "op":
                 self.operators.append((line.number("i"), line.number("run"), line.number("ticks")))
             case "output" | "intermediate":

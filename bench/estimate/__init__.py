@@ -100,7 +100,7 @@ def read_dump_file(path: Path) -> Dump:
 def measures(
     board: Board, dump: Dump, log: RunLog, *, stands_for: Board | None = None
 ) -> tuple[Measure, ...]:
-    """Return `load`, `latency_first`, `latency_warmup` and `latency` in estimated cycles, each with its band.
+    """Return load, the inferences and what lies around them in estimated cycles, each with its band.
 
     Args:
         board: whose machine ran.
@@ -124,7 +124,9 @@ def measures(
         cycles = [round(one.price.cycles) for one in estimates]
         first = estimates[0]
         found.append(
-            measured(name, UNIT, Evidence.ESTIMATE, *cycles, source=str(first.band)).model_copy(
+            measured(
+                name, UNIT, Evidence.ESTIMATE, *cycles, source=str(first.band), window=True
+            ).model_copy(
                 update={
                     "band": (float(round(first.low)), float(round(first.high))),
                     "table": estimator.tables,

@@ -17,11 +17,11 @@ from elftools.elf.sections import SymbolTableSection
 from bench.errors import Blame, LabError
 from bench.estimate.dump import Accesses, Block, Count, Dump, Region
 from bench.image import Image
-from bench.wire import RunLog
+from bench.wire import INFERENCES, RunLog
 
 BEGIN, END = 1, 2
 _BEGIN, _END, _WRAP = "_ZN2fw15counter_restartEv", "_ZN2fw12counter_readEv", "systick_handler"
-TIMED = ("latency_first", "latency_warmup", "latency")
+TIMED = tuple(f"{name}{side}" for name in INFERENCES for side in ("_pre", "", "_post"))
 
 
 class EstimateError(LabError):
@@ -138,12 +138,13 @@ def instructions(ticks: int, hz: int, icount_shift: int) -> int:
 
 
 def _names(log: RunLog) -> Iterator[tuple[str, int]]:
-    """Yield the windows in order of time: load, inferences, operators."""
+    """Yield the windows in order of time: load, inferences with what lies around each, operators."""
     for ticks in log.ticks.get("load", ()):
         yield "load", ticks
-    for name in TIMED:
-        for ticks in log.ticks.get(name, ()):
-            yield name, ticks
+    for name in INFERENCES:
+        windows = [(w, log.ticks.get(w, ())) for w in (f"{name}_pre", name, f"{name}_post")]
+        for i in range(len(log.ticks.get(name, ()))):
+            yield from ((window, ticks[i]) for window, ticks in windows if i < len(ticks))
     for operator, _, ticks in log.operator_ticks:
         yield f"op {operator}", ticks
 

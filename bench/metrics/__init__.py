@@ -46,6 +46,8 @@ class Run:
         deployment: the deployment image and its run; None where there is none to ship (the host).
         operator_est_cycles: estimated cycles by program instruction; empty without a timing model.
         repeats: logs of further resets with the same bundle.
+        more: logs of further runs for the sake of their windows alone.
+        wanted_width: of the interval of the latency's median, as a fraction of it, where samples vary; 0 if none is.
     """
 
     board: Board
@@ -56,6 +58,13 @@ class Run:
     deployment: tuple[Deployment, DeploymentRun] | None = None
     operator_est_cycles: dict[int, float] = field(default_factory=dict)
     repeats: tuple[RunLog, ...] = ()
+    more: tuple[RunLog, ...] = ()
+    wanted_width: float = 0.0
+
+    def ticks(self, window: str) -> tuple[int, ...]:
+        """Return every sample of a window, in order, of all runs from reset."""
+        logs = (self.log, *self.repeats, *self.more)
+        return tuple(ticks for log in logs for ticks in log.ticks.get(window, ()))
 
     @property
     def seen(self) -> Evidence:

@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bench.errors import CounterError
+from bench.noise import median_interval
 from bench.record import Evidence, Measure, measured
+from bench.sampling import width_of
+from bench.wire import INFERENCES
 
 if TYPE_CHECKING:
     from bench.metrics import Run
     from bench.wire import Counter
 
-WINDOWS = ("load", "latency_first", "latency_warmup", "latency")
+WINDOWS = ("load", *(f"{name}{side}" for name in INFERENCES for side in ("_pre", "", "_post")))
+_VARYING = frozenset({Evidence.SILICON, Evidence.WALLCLOCK})
 
 
 def instructions(ticks: int, hz: int, icount_shift: int, counter: Counter) -> int:
@@ -62,19 +66,37 @@ def scale_of(run: Run) -> Scale:
         return Scale("fvp_ticks", Evidence.FVP, source, float)
     if run.board.evidence == "wallclock":
         return Scale("ms", Evidence.WALLCLOCK, "", lambda ticks: ticks / hz * 1e3)
-    return Scale("cycles", Evidence.SILICON, "", float)
+    empty = counter.overhead_ticks
+    source = f"{run.log.hello.counter}, an empty window's {empty} taken off"
+    return Scale("cycles", Evidence.SILICON, source, lambda ticks: float(max(0, ticks - empty)))
 
 
 def measure(run: Run) -> list[Measure]:
-    """Return `load`, `latency_first`, `latency_warmup` and `latency` with every raw sample."""
+    """Return every window with its raw samples: load apart, cold and warm inferences, what lies around them.
+
+    `_pre` is copying the inputs in, `_post` reading the outputs out.
+    """
     scale = scale_of(run)
     found = []
     for name in WINDOWS:
-        ticks = run.log.ticks.get(name, ())
-        if any(value == 0 for value in ticks) or (name == "latency_first" and not ticks):
+        ticks = run.ticks(name)
+        inner = not name.endswith(("_pre", "_post"))  # of a small tensor those may take no tick
+        if (inner and 0 in ticks) or (name == "latency_first" and not ticks):
             raise CounterError(f"{name} shows {list(ticks)} ticks: the counter did not count")
         if not ticks:
             continue
         values = [scale.convert(value) for value in ticks]
-        found.append(measured(name, scale.unit, scale.evidence, *values, source=scale.source))
+        width = width_of(values) if scale.evidence in _VARYING else None
+        reached = "" if width is None else f"95 % interval of the median {width:.2%} wide"
+        found.append(
+            measured(
+                name,
+                scale.unit,
+                scale.evidence,
+                *values,
+                interval=None if width is None else median_interval(values),
+                source="; ".join(told for told in (scale.source, reached) if told),
+                window=True,
+            )
+        )
     return found

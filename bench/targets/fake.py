@@ -7,6 +7,7 @@ import zlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from bench.bundle import iterations_of
 from bench.wire import Transcript, frame
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class FakeTarget:
     Attributes:
         outputs: (sample, index) -> bytes that the device is to send.
         ticks: ticks of every window.
+        latency_ticks: of measured inference i of run n, called with (n, i); None for `ticks`.
         damage: what happens to the bytes on their way; called with the run's number from 0.
         changes: replaces fields of the hello, by key.
     """
@@ -36,6 +38,7 @@ class FakeTarget:
     ticks: int = 1600
     damage: Callable[[bytes, int], bytes] = _undamaged
     changes: dict[str, str] = field(default_factory=dict)
+    latency_ticks: Callable[[int, int], int] | None = None
     timed_out: bool = False
     runs: int = 0
     attachment: str = "emulator"
@@ -49,6 +52,9 @@ class FakeTarget:
     def version(self) -> str:
         """The fake has one version."""
         return "fake 1"
+
+    def _latency(self, i: int) -> int:
+        return self.ticks if self.latency_ticks is None else self.latency_ticks(self.runs, i)
 
     def speak(self, request: Request) -> bytes:
         """Return the bytes of a healthy run."""
@@ -66,15 +72,18 @@ class FakeTarget:
         } | self.changes
         bodies = ["hello " + " ".join(f"{key}={value}" for key, value in hello.items())]
         bodies += [
-            "counter moved=1 overhead=0 wrap_bits=24 wrap_instructions=5",
+            "counter moved=1 overhead=0 wrap_bits=24 wrap_instructions=5 wraps_seen=1",
             f"load ticks={self.ticks} instructions=3",
         ]
         bodies += [
             f"pool name={name} have=65536 used=1024"
             for name in ("arena", "planned", "method", "temporary")
         ]
-        bodies += [f"measure name=latency_first i=0 ticks={self.ticks}"]
-        bodies += [f"measure name=latency i={i} ticks={self.ticks}" for i in range(3)]
+        bodies += [f"measure name=latency_first i=0 ticks={self.ticks} pre=160 post=80"]
+        bodies += [
+            f"measure name=latency i={i} ticks={self._latency(i)} pre=160 post=80"
+            for i in range(iterations_of(request.bundle.data))
+        ]
         for (sample, index), data in self.outputs.items():
             for offset in range(0, len(data), _CHUNK_BYTES):
                 text = base64.b64encode(data[offset : offset + _CHUNK_BYTES]).decode()

@@ -203,6 +203,7 @@ std::string_view counter_name() { return "clock"; }
 uint32_t counter_hz() { return kNanosecondsPerSecond; }
 uint32_t counter_wrap_instructions() { return 0; }
 uint32_t counter_wrap_bits() { return 64; }
+bool counter_wraps_are_seen() { return true; }
 void counter_restart() { window_start = now(); }
 uint64_t counter_read() { return now() - window_start; }
 

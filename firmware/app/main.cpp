@@ -30,8 +30,9 @@ void send_hello(uint64_t nonce, std::span<const std::byte> whole) {
       .send();
 }
 
-// An empty region's ticks (the least of a few: on silicon the first fills caches), and whether the
-// counter moves at all: DWT reads as zero on emulators and on parts whose trace is locked.
+// An empty region's ticks (the least of a few: on silicon the first fills caches), whether the
+// counter moves at all (DWT reads as zero on emulators and on parts whose trace is locked), and
+// whether its wraps are noticed.
 void send_counter() {
   uint64_t overhead = ~uint64_t{0};
   for (int i = 0; i < 4; ++i) {
@@ -46,6 +47,7 @@ void send_counter() {
       .number("overhead", overhead)
       .number("wrap_bits", counter_wrap_bits())
       .number("wrap_instructions", counter_wrap_instructions())
+      .number("wraps_seen", counter_wraps_are_seen() ? 1 : 0)
       .send();
 }
 

@@ -31,8 +31,19 @@ bool refuse(const engine::Refusal& why) {
   return false;
 }
 
-void send_measure(std::string_view name, uint32_t i, uint64_t ticks) {
-  Line("measure").text("name", name).number("i", i).number("ticks", ticks).send();
+// Of an inference: copying its inputs in, executing, reading its outputs out.
+struct InferenceTicks {
+  uint64_t pre, execute, post;
+};
+
+void send_measure(std::string_view name, uint32_t i, const InferenceTicks& ticks) {
+  Line("measure")
+      .text("name", name)
+      .number("i", i)
+      .number("ticks", ticks.execute)
+      .number("pre", ticks.pre)
+      .number("post", ticks.post)
+      .send();
 }
 
 void send_pool(std::string_view name, uint32_t have, uint32_t used) {
@@ -100,7 +111,6 @@ void mark_outputs() {
 
 // Before each execute: the memory plan may give the inputs' bytes to something else, outputs too.
 void copy_inputs(std::span<const std::byte> sample) {
-  mark_outputs();
   for (uint32_t i = 0; i < engine::input_count(); ++i) {
     const std::span<std::byte> input = engine::input(i);
     std::ranges::copy(sample.first(input.size()), input.begin());
@@ -108,15 +118,38 @@ void copy_inputs(std::span<const std::byte> sample) {
   }
 }
 
+void prepare(std::span<const std::byte> sample) {
+  mark_outputs();
+  copy_inputs(sample);
+}
+
+// What whoever uses the outputs does at least: read each byte of them once.
+volatile uint8_t outputs_sum;
+
+void read_outputs() {
+  uint8_t sum = 0;
+  for (uint32_t i = 0; i < engine::output_count(); ++i) {
+    for (const std::byte byte : engine::output(i)) sum += std::to_integer<uint8_t>(byte);
+  }
+  outputs_sum = sum;
+}
+
 bool measure(const Bundle& bundle, std::string_view name, uint32_t count, Inject inject) {
   for (uint32_t i = 0; i < count; ++i) {
-    copy_inputs(bundle.sample(0));
+    InferenceTicks ticks{};
     engine::Refusal why;
+    mark_outputs();
+    counter_restart();
+    copy_inputs(bundle.sample(0));
+    ticks.pre = counter_read();
     counter_restart();
     const bool executed = engine::execute(nullptr, why);
-    const uint64_t ticks = counter_read();
+    ticks.execute = counter_read();
     inject_in_inference(inject);
     if (!executed) return refuse(why);
+    counter_restart();
+    read_outputs();
+    ticks.post = counter_read();
     send_measure(name, i, ticks);
   }
   return true;
@@ -156,7 +189,7 @@ void send_outputs(uint32_t sample) {
 }
 
 bool run_sample(const Bundle& bundle, uint32_t sample) {
-  copy_inputs(bundle.sample(sample));
+  prepare(bundle.sample(sample));
   engine::Refusal why;
   return engine::execute(nullptr, why) || refuse(why);
 }
@@ -199,7 +232,7 @@ bool time_operators(const Bundle& bundle) {
           },
       .context = nullptr,
   };
-  copy_inputs(bundle.sample(0));
+  prepare(bundle.sample(0));
   engine::Refusal why;
   return engine::execute(&hook, why) || refuse(why);
 }
@@ -216,7 +249,7 @@ bool send_intermediates(const Bundle& bundle) {
             },
         .context = &sample,
     };
-    copy_inputs(bundle.sample(sample));
+    prepare(bundle.sample(sample));
     engine::Refusal why;
     if (!engine::execute(&hook, why)) return refuse(why);
   }

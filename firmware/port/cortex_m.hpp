@@ -19,6 +19,7 @@ inline volatile SysTick& systick() { return *reinterpret_cast<volatile SysTick*>
 inline constexpr uint32_t kSysTickEnable = 1u << 0;
 inline constexpr uint32_t kSysTickInterrupt = 1u << 1;
 inline constexpr uint32_t kSysTickProcessorClock = 1u << 2;
+inline constexpr uint32_t kSysTickCountFlag = 1u << 16;
 
 // B3.2, from CPUID on.
 struct SystemControl {

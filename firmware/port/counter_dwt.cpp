@@ -6,12 +6,10 @@
 // tells how often CYCCNT wrapped, CYCCNT alone gives the cycles.
 #include "firmware/port/cortex_m.hpp"
 #include "firmware/port/port.hpp"
+#include "firmware/port/systick_wraps.hpp"
 
 namespace fw {
 namespace {
-
-constexpr uint32_t kSysTickBits = 24;
-constexpr uint32_t kSysTickMask = (1u << kSysTickBits) - 1;
 
 volatile uint32_t& reg(uint32_t address) { return *reinterpret_cast<volatile uint32_t*>(address); }
 volatile uint32_t& demcr() { return reg(0xE000EDFC); }
@@ -26,26 +24,8 @@ constexpr uint32_t kUnlock = 0xC5ACCE55;
 
 }  // namespace
 
-extern "C" {
-// Written by the interrupt handler alone, but for a restart, which masks it.
-volatile uint32_t fw_systick_wraps;
-
-// Naked, so that what a wrap costs is the same under every compiler.
-[[gnu::naked]] void systick_handler() {
-  asm volatile(
-      "ldr r0, =fw_systick_wraps\n\t"
-      "ldr r1, [r0]\n\t"
-      "adds r1, #1\n\t"
-      "str r1, [r0]\n\t"
-      "bx lr\n\t"
-      ".ltorg");
-}
-}
-
 std::string_view counter_name() { return "dwt"; }
 uint32_t counter_hz() { return board_clock_hz(); }
-uint32_t counter_wrap_instructions() { return 5; }
-uint32_t counter_wrap_bits() { return kSysTickBits; }
 
 [[gnu::noinline]] void counter_restart() {
   using namespace cortex_m;

@@ -5,36 +5,11 @@
 // the interrupt comes when that number returns to 0.
 #include "firmware/port/cortex_m.hpp"
 #include "firmware/port/port.hpp"
+#include "firmware/port/systick_wraps.hpp"
 
 namespace fw {
-namespace {
-
-constexpr uint32_t kBits = 24;
-constexpr uint32_t kMask = (1u << kBits) - 1;
-
-}  // namespace
-
-extern "C" {
-// Written by the interrupt handler alone, but for a restart, which masks it.
-volatile uint32_t fw_systick_wraps;
-
-// Naked, so that the instructions a wrap costs are these five under every compiler; exception entry
-// and exit execute none.
-[[gnu::naked]] void systick_handler() {
-  asm volatile(
-      "ldr r0, =fw_systick_wraps\n\t"
-      "ldr r1, [r0]\n\t"
-      "adds r1, #1\n\t"
-      "str r1, [r0]\n\t"
-      "bx lr\n\t"
-      ".ltorg");
-}
-}
-
 std::string_view counter_name() { return "systick"; }
 uint32_t counter_hz() { return board_clock_hz(); }
-uint32_t counter_wrap_instructions() { return 5; }
-uint32_t counter_wrap_bits() { return kBits; }
 
 [[gnu::noinline]] void counter_restart() {
   using namespace cortex_m;
@@ -42,7 +17,7 @@ uint32_t counter_wrap_bits() { return kBits; }
   scb().icsr = kIcsrClearSysTick;
   barrier();
   fw_systick_wraps = 0;
-  systick().rvr = kMask;
+  systick().rvr = kSysTickMask;
   systick().cvr = 0;
   barrier();
   systick().csr = kSysTickEnable | kSysTickInterrupt | kSysTickProcessorClock;
@@ -51,16 +26,16 @@ uint32_t counter_wrap_bits() { return kBits; }
 [[gnu::noinline]] uint64_t counter_read() {
   using namespace cortex_m;
   asm volatile("cpsid i" ::: "memory");
-  const uint32_t low = (0u - systick().cvr) & kMask;
+  const uint32_t low = (0u - systick().cvr) & kSysTickMask;
   // CVR reads 0 at the very tick of a wrap, when the interrupt may not be pending yet: let it pass.
   while (systick().cvr == 0) {
   }
   uint64_t wraps = fw_systick_wraps;
   // Pending while masked: a wrap that the handler has not counted. It belongs to this reading only
   // if it came before CVR was read, which a small count tells.
-  if ((scb().icsr & kIcsrSysTickPending) != 0 && low < kMask / 2) ++wraps;
+  if ((scb().icsr & kIcsrSysTickPending) != 0 && low < kSysTickMask / 2) ++wraps;
   asm volatile("cpsie i" ::: "memory");
-  return (wraps << kBits) | low;
+  return (wraps << kSysTickBits) | low;
 }
 
 bool can_time_instructions() { return true; }

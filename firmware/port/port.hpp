@@ -48,6 +48,10 @@ uint32_t counter_wrap_instructions();
 /** Ticks from one wrap to the next, as a power of two; 64 if it does not wrap. */
 uint32_t counter_wrap_bits();
 
+/** @return whether each wrap of the hardware counter is noticed; true if it does not wrap. Uses the
+ * counter. */
+bool counter_wraps_are_seen();
+
 /** Start a window: the count begins at zero, whatever came before. */
 void counter_restart();
 

@@ -143,6 +143,10 @@ def _still(_seq: int, body: str) -> str:
     return body.replace("moved=1", "moved=0")
 
 
+def _unseen(_seq: int, body: str) -> str:
+    return body.replace("wraps_seen=1", "wraps_seen=0")
+
+
 def _zero(_seq: int, body: str) -> str:
     return re.sub(r"ticks=\d+", "ticks=0", body) if "latency " in body else body
 
@@ -167,6 +171,7 @@ FAULTS: dict[str, tuple[Callable[[bytes, int], bytes], type[errors.LabError], st
     ),
     "says lu for numbers": (lambda raw, _n: _lines(raw, _lu), errors.WireValueError, "'lu', which is no number"),
     "counter stands still": (lambda raw, _n: _lines(raw, _still), errors.CounterError, "stands still"),
+    "counter wraps unseen": (lambda raw, _n: _lines(raw, _unseen), errors.CounterError, "does not notice"),
     "latency of zero": (lambda raw, _n: _lines(raw, _zero), errors.CounterError, "did not count"),
     "an output is missing": (
         lambda raw, _n: _lines(raw, _no_output),

@@ -70,6 +70,7 @@ def test_a_run_gives_upstreams_output(board: Board) -> None:
     assert [line.fields["name"] for line in ran.of("measure")] == [
         *("latency_first", "latency_warmup", "latency", "latency")
     ]
+    assert all(int(line.fields[key]) > 0 for line in ran.of("measure") for key in ("pre", "post"))
     assert ran.one("guard") == {"bytes": "64", "damaged": "0"}
     output = b"".join(base64.b64decode(line.fields["data"]) for line in ran.of("output"))
     assert output == upstream_output(board, "linear")
