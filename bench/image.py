@@ -14,6 +14,7 @@ from bench.cache import sha256_file
 from bench.errors import BuildError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 _WANTED = (
@@ -215,22 +216,40 @@ def _demangled(name: str) -> str:
 
 
 def _source_line(file: ELFFile, address: int) -> str:
-    """Return file:line of an address from the DWARF line programs."""
+    """Return file:line of an address from the DWARF line program of the unit that it belongs to."""
     if not file.has_dwarf_info():
         return ""
-    for unit in file.get_dwarf_info().iter_CUs():
-        program = file.get_dwarf_info().line_program_for_CU(unit)
-        if program is None:
+    info = file.get_dwarf_info()
+    for unit in _units_of(info, address):
+        program = info.line_program_for_CU(unit)
+        if program is not None and (line := _line_in(program, address)):
+            return line
+    return ""
+
+
+def _units_of(info: Any, address: int) -> Iterator[Any]:
+    """Yield the compilation units that may hold an address: one, where the compiler wrote .debug_aranges.
+
+    Reading every unit's line program in Python takes a minute for an image of this project.
+    """
+    ranges = info.get_aranges()
+    known = {entry.info_offset for entry in ranges.entries} if ranges is not None else set()
+    if ranges is not None and (offset := ranges.cu_offset_at_addr(address)) is not None:
+        yield info.get_CU_at(offset)
+        return
+    yield from (unit for unit in info.iter_CUs() if unit.cu_offset not in known)
+
+
+def _line_in(program: Any, address: int) -> str:
+    """Return file:line of an address by one line program, nothing if it does not cover it (DWARF 4, 6.2)."""
+    previous: Any = None
+    for entry in program.get_entries():
+        state = entry.state
+        if state is None:
             continue
-        previous: Any = None
-        for entry in program.get_entries():
-            state = entry.state
-            if state is None:
-                continue
-            if previous is not None and previous.address <= address < state.address:
-                files = program["file_entry"]
-                index = previous.file if program["version"] >= 5 else previous.file - 1
-                name = files[index].name.decode("utf-8", "replace")
-                return f"{name}:{previous.line}"
-            previous = None if state.end_sequence else state
+        if previous is not None and previous.address <= address < state.address:
+            files = program["file_entry"]
+            index = previous.file if program["version"] >= 5 else previous.file - 1
+            return f"{files[index].name.decode('utf-8', 'replace')}:{previous.line}"
+        previous = None if state.end_sequence else state
     return ""

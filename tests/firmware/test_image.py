@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import shutil
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +14,7 @@ from elftools.elf.elffile import ELFFile
 from bench import process
 from bench.build import FLATC, schema_dir
 from bench.cache import PROJECT
+from bench.image import symbolise
 from tests.firmware.support import image_of
 
 if TYPE_CHECKING:
@@ -178,3 +180,25 @@ def _link(folder: Path, source: Path) -> process.Finished:
         ],
         deadline_s=60.0,
     )
+
+
+def test_addresses_have_the_names_that_binutils_give_them(board: Board) -> None:
+    """File and line of functions all over the image are addr2line's, and each is found in a moment."""
+    elf = image_of(board).elf
+    functions = sorted(
+        symbol["st_value"] & ~1
+        for symbol in elf_of(board).get_section_by_name(".symtab").iter_symbols()
+        if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_size"] > 4
+    )
+    addresses = [address + 2 for address in functions[:: len(functions) // 8]]
+    told = process.run(
+        ["arm-none-eabi-addr2line", "-s", "-e", str(elf), *map(hex, addresses)], deadline_s=20.0
+    )
+
+    started = time.process_time()
+    found = [symbolise(elf, address) for address in addresses]
+    seconds = time.process_time() - started
+
+    lines = [line.split(" ")[0] for line in told.stdout.decode().splitlines()]  # no discriminators
+    assert [f"({line})" for line in lines] == [text.rpartition(" ")[2] for text in found]
+    assert seconds < 2.0 * len(addresses)
