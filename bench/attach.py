@@ -10,7 +10,8 @@ from bench.errors import InputError, ProbeMissingError
 from bench.packs import find_pack
 from bench.site import read_site, same_id, site_path
 from bench.targets import fvp
-from bench.targets.device import DeviceTarget, attached
+from bench.targets.attached import attached
+from bench.targets.device import DeviceTarget
 from bench.targets.host import HostTarget
 from bench.targets.qemu import QemuTarget
 from bench.targets.twin import TwinTarget

@@ -139,6 +139,15 @@ class Command(IntEnum):
     NONE = 0
     SEND_AGAIN = 1
     STAY = 2
+    GO_ON = 3
+
+
+class State(IntEnum):
+    """What the device says in the mailbox."""
+
+    BUSY = 0
+    IDLE = 1
+    MEASURED = 2
 
 
 # Offsets in the mailbox of what is written or read while the device runs.

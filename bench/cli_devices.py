@@ -18,7 +18,9 @@ from bench.board import all_boards, find_boards
 from bench.cache import write_atomically
 from bench.errors import InputError
 from bench.site import Device, draft, read_site, same_id, site_path
-from bench.targets.device import DeviceTarget, attached, target_name
+from bench.targets.attached import attached
+from bench.targets.chips import target_name
+from bench.targets.device import DeviceTarget
 
 if TYPE_CHECKING:
     from bench.board import Board

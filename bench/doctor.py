@@ -15,7 +15,7 @@ from bench.errors import LabError, PackMissingError
 from bench.locks import holder, is_free
 from bench.packs import find_pack, read_lock
 from bench.site import read_site, same_id, site_path
-from bench.targets.device import Attached, attached
+from bench.targets.attached import Attached, attached
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

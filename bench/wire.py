@@ -210,6 +210,7 @@ def read_lines(raw: bytes) -> tuple[tuple[Line, ...], int, tuple[str, ...]]:
 def _ordered(transcript: Transcript) -> tuple[tuple[Line, ...], int]:
     """Return the lines of a complete stream in sequence, or say what is missing."""
     lines, noise_bytes, damage = read_lines(transcript.raw)
+    lines = _without_reminders(lines)
     if not lines:
         _raise_no_answer(transcript, damage)
     sequence = [line.seq for line in lines]
@@ -244,6 +245,15 @@ def _ordered(transcript: Transcript) -> tuple[tuple[Line, ...], int]:
     if last.number("lines") != len(lines):
         raise WireDamagedError(f"the device sent {last.text('lines')} lines, {len(lines)} arrived")
     return lines, noise_bytes
+
+
+def _without_reminders(lines: tuple[Line, ...]) -> tuple[Line, ...]:
+    """Return the lines without the `measured` that a device repeats until its host has heard it."""
+    return tuple(
+        line
+        for index, line in enumerate(lines)
+        if index == 0 or line.kind != "measured" or line != lines[index - 1]
+    )
 
 
 def _raise_no_answer(transcript: Transcript, damage: tuple[str, ...]) -> None:

@@ -18,7 +18,7 @@ class LineStore:
         self.last = -1  # the latest line that came
         self.end = -1  # number of the end line, once it came
         self.restarted = False
-        self.outputs_began = False
+        self.measured = False  # everything that is timed is over
         self.disturbed = False  # something came twice or out of order
         self._looked = 0
 
@@ -39,8 +39,9 @@ class LineStore:
     def _keep(self, number: int, kind: bytes, frame: bytes) -> None:
         if kind == b"hello" and self.frames and self.end < 0:
             self.restarted = True
-        self.outputs_began |= kind == b"output"
-        self.disturbed |= number in self.frames or number < self.last
+        self.measured |= kind == b"measured"
+        reminder = kind == b"measured" and number == self.last
+        self.disturbed |= number < self.last or (number in self.frames and not reminder)
         self.frames[number] = frame
         self.last = number
         if kind == b"end":

@@ -1,4 +1,4 @@
-"""Debug probes through pyOCD: find, connect, identify, flash what changed, read back, reset, read and write memory.
+"""A session with a chip through pyOCD: connect, identify, flash, reset, read and write memory, recover.
 
 pyOCD's defaults are not for a bench (docs/boards_on_a_bench.md): it asks on stdin, waits for ever, erases locked parts,
 wipes what shares a sector and never verifies. Here every session names its probe by its whole id and unlocks nothing.
@@ -6,48 +6,34 @@ wipes what shares a sector and never verifies. Here every session names its prob
 
 from __future__ import annotations
 
-import errno
 import struct
 import time
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import usb.core
 from pyocd.core import exceptions
-from pyocd.core.helpers import ConnectHelper
 from pyocd.core.session import Session
-from pyocd.flash.loader import MemoryLoader
-from pyocd.probe.pydapaccess.dap_access_api import DAPAccessIntf
-from pyocd.probe.pydapaccess.interface.interface import Interface
 
 from bench.errors import (
     FlashProtocolError,
-    FlashTargetError,
-    FlashVerifyError,
     LabError,
     LockedError,
-    NoPowerError,
-    PackMissingError,
-    ProbeMissingError,
     ProbeProtocolError,
-    ProbeTakenError,
     WrongChipError,
-    WrongProbeError,
 )
-from bench.site import same_id
+from bench.targets.flashing import check_map, program, verify
+from bench.targets.probe_faults import explain
+from bench.targets.probes import choose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from bench.board import ChipId
-    from bench.targets.simprobe.client import SimulatedDevice
+    from bench.targets.flashing import FlashReport
 
-_USB_TIMEOUT_S = 3  # of one packet; pyOCD waits 10 s, twice
 _FLASH_TIMEOUT_S = 5.0  # of one call of a flash algorithm: a sector of the slowest parts takes 2 s
-_READ_CHUNK_BYTES = 1 << 14
 _LOCK_READINGS = 3
-_GENERIC_TARGETS = {"", "cortex_m"}
 _CPUID = 0xE000ED00
 _CPU_PARTS = {
     "cortex-m0": 0xC20,
@@ -70,22 +56,6 @@ _OPTIONS = {
     "reset.halt_timeout": 2.0,
 }
 
-Interface.DEFAULT_USB_TIMEOUT_S = _USB_TIMEOUT_S
-Interface.DEFAULT_USB_TIMEOUT_MS = _USB_TIMEOUT_S * 1000
-
-
-@dataclass(frozen=True)
-class FoundProbe:
-    """A debug probe on this machine's buses.
-
-    Attributes:
-        target: pyOCD's name of the chip that it sits beside, if it was asked and knows.
-    """
-
-    uid: str
-    description: str
-    target: str = ""
-
 
 @dataclass(frozen=True)
 class Chip:
@@ -104,166 +74,12 @@ class Chip:
 
 
 @dataclass(frozen=True)
-class FlashReport:
-    """What flashing did."""
-
-    programmed_bytes: int
-    identical_bytes: int
-    erased_bytes: int
-    seconds: float
-    verify_seconds: float
-
-
-@dataclass(frozen=True)
 class Place:
     """Where a core stood when it was halted."""
 
     pc: int
+    lr: int
     locked_up: bool
-
-
-def simulate(devices: Sequence[SimulatedDevice]) -> None:
-    """From now on this process sees these simulated devices on its bus, and no real ones."""
-    from bench.targets.simprobe import pyocd_targets, usb_backend  # noqa: PLC0415  only where asked for
-
-    usb_backend.install(devices)
-    pyocd_targets.install()
-
-
-def find_probes(*, identify: bool = False) -> tuple[FoundProbe, ...]:
-    """Return the probes that are attached; none is no error.
-
-    Args:
-        identify: ask each what it sits beside, which opens it: not while another program may use it.
-    """
-    try:
-        probes = ConnectHelper.get_all_connected_probes(blocking=False)
-    except (exceptions.Error, DAPAccessIntf.Error, usb.core.USBError) as error:
-        raise ProbeProtocolError(f"the probes cannot be listed: {error}") from error
-    return tuple(
-        FoundProbe(
-            str(probe.unique_id),
-            str(probe.description).replace("\n", " "),
-            _beside(probe) if identify else "",
-        )
-        for probe in probes
-    )
-
-
-def _beside(probe: Any) -> str:
-    with suppress(Exception):  # a probe in use, or one that does not know: both are no news
-        info = probe.associated_board_info
-        return str(info.target or "").lower() if info is not None else ""
-    return ""
-
-
-def _choose(uid: str) -> Any:
-    """Return the one probe with exactly this id; pyOCD itself takes any whose id contains it."""
-    probes = ConnectHelper.get_all_connected_probes(blocking=False)
-    exact = [probe for probe in probes if same_id(uid, str(probe.unique_id))]
-    if len(exact) == 1:
-        return exact[0]
-    if exact:
-        raise WrongProbeError(
-            f"{len(exact)} probes say that their id is {uid}",
-            where=uid,
-            hint="clones of a probe may share one serial number: attach one of them at a time",
-        )
-    present = ", ".join(str(probe.unique_id) for probe in probes) or "none"
-    near = [probe for probe in probes if uid.lower() in str(probe.unique_id).lower()]
-    if near:
-        raise WrongProbeError(
-            f"no probe has the id {uid}, {len(near)} have ids that contain it; attached: {present}",
-            where=uid,
-            hint="give probe_uid in bench.toml in full",
-        )
-    raise ProbeMissingError(
-        f"the probe {uid} is not attached; attached: {present}",
-        where=uid,
-        hint="cable, power of the hub, udev rules (docs/boards_on_a_bench.md); `bench doctor` lists probes",
-    )
-
-
-def _is_attached(uid: str) -> bool:
-    with suppress(Exception):  # the answer matters, not how the bus failed
-        return any(same_id(uid, probe.uid) for probe in find_probes())
-    return False
-
-
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield an exception and what it came from."""
-    seen: BaseException | None = error
-    while seen is not None:
-        yield seen
-        seen = seen.__cause__ or seen.__context__
-
-
-def explain(error: BaseException, doing: str, uid: str) -> LabError:
-    """Make the lab's error of whatever pyOCD, pyusb or Python raised while it was `doing` something."""
-    chain = list(_chain(error))
-    for link in chain:
-        if isinstance(link, LabError):
-            return link
-    told = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return _fault_of_cable(error, chain, doing, uid, told) or _fault_of_chip(
-        error, chain, doing, uid, told
-    )
-
-
-def _fault_of_cable(
-    error: BaseException, chain: Sequence[BaseException], doing: str, uid: str, told: str
-) -> LabError | None:
-    """Return what is wrong between this machine and the probe, None if it is behind the probe."""
-    numbers = {link.errno for link in chain if isinstance(link, usb.core.USBError)}
-    if numbers & {errno.EBUSY, errno.EACCES, errno.EPERM} or "claim interface" in str(error):
-        return ProbeTakenError(
-            f"the probe {uid} cannot be opened: another program has it, or this user may not ({told})",
-            where=uid,
-            hint="end other debuggers; for permissions install udev rules (docs/boards_on_a_bench.md)",
-        )
-    trouble = (usb.core.USBError, exceptions.ProbeError, DAPAccessIntf.DeviceError)
-    if any(isinstance(link, trouble) for link in chain) and not _is_attached(uid):
-        return ProbeMissingError(
-            f"the probe {uid} vanished while {doing} ({told})",
-            where=uid,
-            hint="cable or power of the hub; what was being written is incomplete until the next run",
-        )
-    return None
-
-
-_WAIT = (exceptions.TransferTimeoutError, DAPAccessIntf.TransferTimeoutError)
-# Of pyOCD's exceptions only their texts tell a chip that is silent from a probe that answers nonsense.
-_SILENCE = ("No ACK", "Target not detected")
-
-
-def _fault_of_chip(
-    error: BaseException, chain: Sequence[BaseException], doing: str, uid: str, told: str
-) -> LabError:
-    """Return what is wrong behind the probe, by the kind of pyOCD's exception."""
-    if isinstance(error, exceptions.FlashFailure):
-        return FlashProtocolError(
-            f"the flash controller failed while {doing}: {error}",
-            where=uid,
-            hint="a write-protected or worn sector, or a clock the algorithm does not expect",
-        )
-    if isinstance(error, exceptions.TargetSupportError):
-        return PackMissingError(
-            f"pyOCD does not know this chip: {error}",
-            where=uid,
-            hint="it needs a CMSIS-Pack: `bench doctor` names it, --pack-dir says where it lies",
-        )
-    if any(silence in str(link) for link in chain for silence in _SILENCE):
-        return NoPowerError(
-            f"the probe answers, the chip does not, while {doing} ({told})",
-            where=uid,
-            hint="is the board powered, is the debug cable in, is the chip held in reset?",
-        )
-    what = "the debug port answers WAIT for ever" if isinstance(error, _WAIT) else "it failed"
-    return ProbeProtocolError(
-        f"the debug connection is not sound: {what} while {doing} ({told})",
-        where=uid,
-        hint="a long or loose debug cable, a slow hub; the probe's firmware may want an update",
-    )
 
 
 class Debugger:
@@ -312,71 +128,17 @@ class Debugger:
             FlashVerifyError: what is read back is something else.
         """
         self.doing = "looking at the memory map"
-        self._check_map(parts)
+        check_map(self._session, self._uid, self._chip.target, parts)
         self.doing = "resetting"
         self._target.reset_and_halt()
         self.doing = "flashing"
-        started = time.monotonic()
-        loader = _Loader(
-            self._session,
-            chip_erase="sector",
-            smart_flash=not everything,
-            trust_crc=False,
-            keep_unwritten=True,
-        )
-        for address, data in parts:
-            loader.add_data(address, data)
-        loader.commit()
-        done = loader.performance
-        programmed = sum(each.program_byte_count for each in done)
-        identical = sum(each.skipped_byte_count for each in done)
-        if programmed + identical == 0:
-            raise FlashTargetError(
-                "pyOCD programmed 0 bytes and found 0 identical", where=self._uid
-            )
-        flashed = time.monotonic()
+        report = program(self._session, self._uid, parts, everything=everything)
         self.doing = "reading back"
+        started = time.monotonic()
         # If nothing was programmed, pyOCD has just read all of it and found it identical.
-        for address, data in parts if programmed else ():
-            self._verify(address, data)
-        return FlashReport(
-            programmed,
-            identical,
-            sum(each.erase_byte_count for each in done),
-            flashed - started,
-            time.monotonic() - flashed,
-        )
-
-    def _check_map(self, parts: Sequence[tuple[int, bytes]]) -> None:
-        if self._chip.target in _GENERIC_TARGETS:
-            raise FlashTargetError(
-                "the generic target cortex_m has no Flash: pyOCD would program 0 bytes and say that all is well",
-                where=self._uid,
-                hint="give [pyocd] target in board.toml",
-            )
-        for address, data in parts:
-            region = self._target.memory_map.get_region_for_address(address)
-            if region is None or not region.is_flash or address + len(data) - 1 > region.end:
-                raise FlashTargetError(
-                    f"0x{address:08x} to 0x{address + len(data):08x} is not Flash of {self._chip.target}",
-                    where=self._uid,
-                    hint="board.toml's target or memory.ld is wrong",
-                )
-
-    def _verify(self, address: int, data: bytes) -> None:
-        for offset in range(0, len(data), _READ_CHUNK_BYTES):
-            want = data[offset : offset + _READ_CHUNK_BYTES]
-            got = self.read(address + offset, len(want))
-            if got == want:
-                continue
-            at = next(i for i in range(len(want)) if got[i] != want[i])
-            differ = sum(a != b for a, b in zip(got, want, strict=True))
-            raise FlashVerifyError(
-                f"Flash reads back otherwise than written: 0x{got[at]:02x} instead of 0x{want[at]:02x} at "
-                f"0x{address + offset + at:08x}, {differ} bytes in this block",
-                where=self._uid,
-                hint="a worn or protected sector; a supply that sags while it programs",
-            )
+        if report.programmed_bytes:
+            verify(self.read, self._uid, parts)
+        return replace(report, verify_seconds=time.monotonic() - started)
 
     def read(self, address: int, nbytes: int) -> bytes:
         """Read memory, of a running core too."""
@@ -405,19 +167,13 @@ class Debugger:
         self.doing = "halting"
         locked_up = bool(self._target.read32(_DHCSR) & _LOCKUP)
         self._target.halt()
-        return Place(int(self._target.read_core_register("pc")), locked_up)
+        pc, lr = (int(self._target.read_core_register(name)) for name in ("pc", "lr"))
+        return Place(pc, lr, locked_up)
 
     def erase_everything(self) -> bool:
         """Erase the whole chip by its own way to recover, protection included."""
         self.doing = "erasing everything"
         return bool(self._target.mass_erase())
-
-
-class _Loader(MemoryLoader):  # type: ignore[misc]
-    """pyOCD's loader, which tells its figures to the log alone."""
-
-    def _log_performance(self, perf_list: list[Any]) -> None:
-        self.performance = list(perf_list)
 
 
 @contextmanager
@@ -451,7 +207,7 @@ def connect(uid: str, chip: Chip, *, mode: str = "halt") -> Iterator[Debugger]:
 
 def _session(uid: str, chip: Chip, mode: str) -> Any:
     try:
-        probe = _choose(uid)
+        probe = choose(uid)
         options = {**_OPTIONS, "target_override": chip.target, "connect_mode": mode}
         if chip.packs:
             options["pack"] = list(chip.packs)

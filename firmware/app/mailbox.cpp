@@ -9,9 +9,11 @@ constexpr uint32_t kMagic = 0x58424D4C;
 constexpr uint32_t kVersion = 1;
 constexpr uint32_t kBusy = 0;
 constexpr uint32_t kIdle = 1;
+constexpr uint32_t kMeasured = 2;
 constexpr uint32_t kNoCommand = 0;
 constexpr uint32_t kSendAgain = 1;
 constexpr uint32_t kStay = 2;
+constexpr uint32_t kGoOn = 3;
 
 bool stay;
 
@@ -28,6 +30,22 @@ uint64_t open_mailbox() {
 }
 
 bool asked_to_stay() { return stay; }
+
+void wait_to_go_on(void (*remind)()) {
+  volatile Mailbox& box = mailbox();
+  box.state = kMeasured;
+  uint64_t wait_ticks = counter_hz();
+  counter_restart();
+  while (box.command != kGoOn) {
+    idle();
+    if (counter_read() < wait_ticks) continue;
+    remind();
+    wait_ticks *= 2;
+    counter_restart();
+  }
+  box.state = kBusy;
+  box.command = kNoCommand;
+}
 
 void close_mailbox() { mailbox().state = kIdle; }
 

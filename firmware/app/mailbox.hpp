@@ -14,6 +14,13 @@ uint64_t open_mailbox();
 /** @return whether the app is to stay after its end line and take orders. */
 bool asked_to_stay();
 
+/** Say that everything measured has been sent, and wait for the order to go on. A debugger may come
+ * now: nothing that follows is measured.
+ *
+ * @param remind called after a second, and then after twice the time each: its line may get lost.
+ */
+void wait_to_go_on(void (*remind)());
+
 /** Say that the run is over. */
 void close_mailbox();
 

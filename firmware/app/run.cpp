@@ -237,6 +237,8 @@ bool time_operators(const Bundle& bundle) {
   return engine::execute(&hook, why) || refuse(why);
 }
 
+uint32_t intermediates_line;  // likewise
+
 // Each sample once more, sending what every instruction wrote before another may overwrite it.
 bool send_intermediates(const Bundle& bundle) {
   for (uint32_t sample = 0; sample < sample_count(bundle); ++sample) {
@@ -271,8 +273,13 @@ bool run_bundle(const Bundle& bundle) {
     while (asked_to_stay()) idle();  // a board does not end
     exit(kExitOk);
   }
-  if (!send_all_outputs(bundle)) return false;
   if ((header.flags & kFlagOperatorTicks) != 0 && !time_operators(bundle)) return false;
+  if (asked_to_stay()) {
+    Line("measured").send();
+    wait_to_go_on(send_last_again);
+  }
+  if (!send_all_outputs(bundle)) return false;
+  intermediates_line = lines_sent();
   if ((header.flags & kFlagIntermediates) != 0 && !send_intermediates(bundle)) return false;
   send_guard();
   return true;
@@ -286,6 +293,11 @@ void send_outputs_again(const Bundle& bundle, uint32_t first, uint32_t last) {
     // The same inputs give the same outputs, so they need not have been kept.
     const OnlyLines only(begin, first, last);
     if (run_sample(bundle, i)) send_outputs(i);
+  }
+  if ((bundle.header->flags & kFlagIntermediates) != 0 && last >= intermediates_line) {
+    const OnlyLines only(intermediates_line, first, last);
+    // They came once: what refused now would have refused then.
+    static_cast<void>(send_intermediates(bundle));
   }
 }
 

@@ -174,6 +174,8 @@ void send_again(uint32_t first, uint32_t last) {
   }
 }
 
+void send_last_again() { put(line, length); }
+
 OnlyLines::OnlyLines(uint32_t begin, uint32_t first, uint32_t last) {
   again = true;
   only_first = first;

@@ -50,6 +50,9 @@ uint32_t lines_sent();
  * outputs are not, they can be made anew. */
 void send_again(uint32_t first, uint32_t last);
 
+/** Send the last line once more, with its number. */
+void send_last_again();
+
 /** While this lives, lines are numbered from `begin` on, and only those from `first` to `last` go
  * out. */
 class OnlyLines {

@@ -16,8 +16,8 @@ from bench.foreign import foreign_program
 from bench.pipeline import Attempt, Case, Plan, run_case, target_for
 from bench.record import Evidence, Status
 from bench.targets import Request
-from bench.targets.device import LADDER
 from bench.targets.qemu import QemuTarget
+from bench.targets.recovery import LADDER
 from bench.targets.simprobe import machines
 from bench.targets.simprobe.machines import SECTOR_BYTES
 from bench.wire import Expected, parse

@@ -16,7 +16,8 @@ import pytest
 from bench.board import Pyocd
 from bench.errors import Blame, LabError
 from bench.locks import device_lock
-from bench.targets.device import DeviceTarget, attached
+from bench.targets.attached import attached
+from bench.targets.device import DeviceTarget
 from bench.targets.simprobe.client import Bench, SimulatedDevice
 from tests.probe.conftest import NONCE, Simulated, bundle_of, image_of
 

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from bench.bundle import Inject
 from bench.errors import LabError, SerialMissingError
 from bench.image import Image
-from bench.targets.device import LADDER
 from bench.targets.line_store import LineStore
+from bench.targets.recovery import LADDER
 from bench.targets.serial_port import (
     FoundPort,
     SerialPort,
@@ -186,7 +186,7 @@ def test_a_lost_end_line_is_found_by_looking(an386: Simulated) -> None:
     [
         ({"serial_mangle": True}, "serial-baud", "another baud rate than 115200"),
         ({"serial_trickle": True}, "serial-corrupt", "bytes of noise and not one line"),
-        ({"serial_mute": True}, "serial-corrupt", "not a byte .* ran to its end"),
+        ({"serial_mute": True}, "serial-corrupt", "not a byte .* ran and has measured"),
         ({"serial_gone_after_bytes": 500}, "serial-gone", "vanished .* not back"),
     ],
     ids=["wrong baud", "endless trickle", "another port", "unplugged"],
@@ -275,7 +275,9 @@ def test_no_boot_says_where_the_core_stands(an386: Simulated, tmp_path: Path) ->
     """Flashed, started, and silent: the core is halted and its place named; reset and reflashing were tried."""
     image = _image_that_stands_still(image_of("mps2-an386"), tmp_path / "still.elf")
 
-    with pytest.raises(LabError, match=r"says nothing; pc reset_handler\+0x0") as caught:
+    with pytest.raises(
+        LabError, match=r"says nothing; it stands at pc reset_handler\+0x0"
+    ) as caught:
         an386.run(image=image, boot_s=1.0, ladder=LADDER)
 
     assert "no-boot" == caught.value.code

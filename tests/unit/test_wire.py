@@ -108,6 +108,18 @@ def test_a_line_sent_twice_is_damage() -> None:
         parse(_transcript(b"".join([*frames[:7], frames[6], *frames[7:]])), EXPECTED)
 
 
+def test_a_reminder_is_no_damage() -> None:
+    """A device that waits says `measured` again until it is heard; only that line, and only at once."""
+    bodies = [*BODIES[:7], "measured", *BODIES[7:-1], "end status=ok lines=11"]
+    frames = _frames(bodies)
+
+    log = parse(_transcript(b"".join([*frames[:8], *frames[7:]])), EXPECTED)
+
+    assert (1000, 1001) == log.ticks["latency"]
+    with pytest.raises(errors.WireDamagedError, match=r"repeated lines \[7\]"):
+        parse(_transcript(b"".join([*frames[:9], frames[7], *frames[9:]])), EXPECTED)
+
+
 def test_a_run_without_end_is_incomplete() -> None:
     """A stream that stops after a good line is no result."""
     with pytest.raises(errors.IncompleteRunError, match="line 8"):

@@ -38,6 +38,7 @@ class SerialCable:
         self._link = link
         self._faults = faults
         self._since_reset = 0
+        self.watched_from = -1
         self._master = -1
         self.read_by_host = False
         self._plug()
@@ -70,8 +71,14 @@ class SerialCable:
     def note_reset(self) -> None:
         """The device was reset: count its bytes from here, noise first."""
         self._since_reset = 0
+        self.watched_from = -1
         if self._faults.serial_noise:
             self._deliver(self._faults.serial_noise)
+
+    def note_debugger(self) -> None:
+        """A debugger came: remember how many bytes the device had sent since its reset, if it is the first."""
+        if self.watched_from < 0:
+            self.watched_from = self._since_reset
 
     def _pump(self) -> None:
         while True:

@@ -100,6 +100,7 @@ class Device:
                 return
             self.claimed_by = client
             self.port.deaf, self.port.asked = self.faults.deaf_sessions > 0, False
+            self.cable.note_debugger()
             self.chip.wake()
         _tell(stream, "claimed")
         while head := stream.read(_LENGTH.size):
@@ -173,6 +174,7 @@ class Device:
                 "claimed": self.claimed_by is not None,
                 "erased_all": self.chip.mass_erases,
                 "resets": self.chip.resets,
+                "watched_from": self.cable.watched_from,
             }
         return "done"
 
