@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from bench.catalogue import source_of
 from bench.errors import InputError, ProbeMissingError
 from bench.packs import find_pack
 from bench.site import read_site, same_id, site_path
@@ -118,9 +119,12 @@ def _stand_in(board: Board, why: str, say: Callable[[str], None]) -> Target:
         return QemuTarget()
     machine = machine_of(board)
     if machine is not None:
+        image = "the board's own image"
+        if source_of(board) is not board:
+            image = f"the image of {machine.id}, for {board.id} has no firmware"
         say(
-            f"NOT MEASURED ON HARDWARE: {why}. The twin of {board.id} runs instead: sizes and fit are of the board's "
-            f"own image, instructions and outputs of the same code on QEMU's {machine.id}, cycles are an estimate"
+            f"NOT MEASURED ON HARDWARE: {why}. The twin of {board.id} runs instead: sizes and fit are of {image}, "
+            f"instructions and outputs of the same code on QEMU's {machine.id}, cycles are an estimate"
         )
         return TwinTarget(machine)
     raise ProbeMissingError(

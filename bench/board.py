@@ -26,9 +26,11 @@ class Qemu(_Strict):
 
     Attributes:
         icount_shift: an instruction takes 2**icount_shift ns of virtual time.
+        twins_only: it stands in for boards of its core, and is not of the group `emulated`.
     """
 
     machine: str
+    twins_only: bool = False
     icount_shift: int = Field(ge=0, le=10)
     extra: list[str] = []
 
@@ -135,7 +137,7 @@ def find_boards(name: str) -> list[Board]:
     """
     boards = all_boards()
     if name == EMULATED:
-        return [board for board in boards.values() if board.qemu is not None]
+        return [b for b in boards.values() if b.qemu is not None and not b.qemu.twins_only]
     if name == CHIPS:
         return [board for board in boards.values() if board.evidence == "silicon"]
     for board in boards.values():

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from bench import process
 from bench.cache import BUILD, PROJECT, sha256_file, write_atomically
+from bench.catalogue import source_of
 from bench.errors import BuildError, ToolMissingError
 from bench.image import Image, read_image
 from bench.twin import machine_of, twin_memory
@@ -39,22 +40,27 @@ def schema_dir() -> Path:
 
 
 def build_image(board: Board) -> Image:
-    """Configure (once) and build (what changed) the board's lab image.
+    """Configure (once) and build (what changed) the board's lab image; of the catalogue, that of its core's machine.
 
     Raises:
         BuildError: with the compiler's own first errors.
         ToolMissingError: cmake, ninja, flatc or the cross compiler is missing.
     """
-    return _build_target(board, "lab")
+    return _build_target(source_of(board), "lab")
 
 
-def build_twin(board: Board) -> Image:
+def build_twin(board: Board, *, roomy: bool = False) -> Image:
     """Build the board's twin: the lab image linked for the emulated machine of its core.
+
+    Args:
+        roomy: with all of the machine's memory, for what the board has no room for.
 
     Raises:
         BuildError, ToolMissingError: as `build_image`.
     """
-    return _build_target(board, "twin")
+    if source_of(board) is not board:
+        return build_image(board)
+    return _build_target(board, "roomy" if roomy else "twin")
 
 
 def _build_target(board: Board, target: str) -> Image:

@@ -133,6 +133,12 @@ def iterations_of(bundle: bytes) -> int:
     return int(_HEADER.unpack_from(bundle)[10])
 
 
+def samples_that_fit(slot_bytes: int, sample: list[bytes], pte: bytes) -> int:
+    """Return how many samples like this one fit a slot beside a program; below 1 if none does."""
+    stride = sum(len(_pad(item)) for item in sample)
+    return (slot_bytes - HEADER_BYTES - len(_pad(pte))) // max(stride, 1)
+
+
 class Command(IntEnum):
     """What the mailbox asks of the device (docs/bundle.md)."""
 

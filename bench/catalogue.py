@@ -1,7 +1,8 @@
-"""Boards that one may think of buying: facts for selection, without board support (boards/catalogue/*.toml).
+"""Boards that one may think of buying: facts for selection, without firmware (boards/catalogue/<id>/entry.toml).
 
-An entry has no folder, no image and no price: prices are the user's (`prices.toml` of `bench select`). What is not from
-a source at hand is named in `unverified`.
+An entry has no image of its own and no price: prices are the user's. Its twin is the emulated board of the same core:
+that board's images run, fit is judged by the entry's memories, time by its clock and its memory_timing.toml. What is
+not from a source at hand is named in `unverified`.
 """
 
 from __future__ import annotations
@@ -13,10 +14,24 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from bench.board import BOARDS
-from bench.errors import BoardFileError
+from bench.board import BOARDS, CHIPS, EMULATED, Board, all_boards
+from bench.board import find_boards as find_supported
+from bench.errors import BoardFileError, UnknownNameError, nearest
+from bench.fit import Memory, read_memories
+from bench.twin import machine_of
 
 CATALOGUE = BOARDS / "catalogue"
+ENTRIES = "catalogue"  # the group of all entries
+PURCHASABLE = "all"  # chips and entries
+
+
+class Listed(Board):
+    """A board of the catalogue as a board that one can ask for; its folder has no firmware."""
+
+    @property
+    def folder(self) -> Path:
+        """Folder of the entry."""
+        return CATALOGUE / self.id
 
 
 class _Strict(BaseModel):
@@ -48,11 +63,35 @@ class Entry(_Strict):
     clock_hz: int = Field(gt=0)
     source: str = Field(min_length=1)
     unverified: list[Literal["cpu", "clock_hz", "memory"]]
-    memory: list[Store] = Field(min_length=2)
+    memory: list[Store] = Field(min_length=2, max_length=2)
 
     def nbytes(self, kind: str) -> int:
-        """Return the bytes of all memories of a kind."""
+        """Return the bytes of the memory of a kind."""
         return sum(store.nbytes for store in self.memory if store.kind == kind)
+
+    def memories(self) -> tuple[Memory, ...]:
+        """Return its memories: code and weights share the Flash, all else the RAM."""
+        regions = {"Flash": frozenset({"CODE", "MODEL"}), "RAM": frozenset({"DATA", "ARENA"})}
+        return tuple(
+            Memory(store.name, store.kind, store.nbytes, regions[store.kind])
+            for store in self.memory
+        )
+
+    def board(self) -> Listed:
+        """Return it as a board: what is the core's is that of the emulated board of the same core.
+
+        Raises:
+            BoardFileError: no emulated board has its core.
+        """
+        own = {
+            "id": self.id, "name": self.name, "description": self.description, "aliases": self.aliases,
+            "cpu": self.cpu, "clock_hz": self.clock_hz, "counter": "systick", "evidence": "silicon", "unverified": True,
+        }  # fmt: skip
+        bare = Listed.model_validate(own)
+        machine = machine_of(bare)
+        if machine is None:
+            raise BoardFileError(f"no emulated board has a {self.cpu}", where=str(bare.folder))
+        return bare.model_copy(update={"fpu_flags": machine.fpu_flags, "isa": machine.isa})
 
 
 def read_entry(path: Path) -> Entry:
@@ -69,12 +108,60 @@ def read_entry(path: Path) -> Entry:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
         raise BoardFileError(f"{key}: {first['msg']}", where=str(path)) from error
-    if entry.id != path.stem:
-        raise BoardFileError(f"id {entry.id!r} is not the file's name", where=str(path))
+    if entry.id != path.parent.name:
+        raise BoardFileError(f"id {entry.id!r} is not the folder's name", where=str(path))
+    if {store.kind for store in entry.memory} != {"Flash", "RAM"}:
+        raise BoardFileError("memory: one Flash and one RAM", where=str(path))
     return entry
 
 
 @cache
 def all_entries() -> dict[str, Entry]:
     """Return every entry by id, in order of id."""
-    return {path.stem: read_entry(path) for path in sorted(CATALOGUE.glob("*.toml"))}
+    return {path.parent.name: read_entry(path) for path in sorted(CATALOGUE.glob("*/entry.toml"))}
+
+
+def known_boards() -> dict[str, Board]:
+    """Return every board that can be asked for by id: those with firmware, then those of the catalogue."""
+    return {**all_boards(), **{entry.id: entry.board() for entry in all_entries().values()}}
+
+
+def find_boards(name: str) -> list[Board]:
+    """Return the boards that a --board option names, as `bench.board.find_boards` does, and of the catalogue.
+
+    Beside its groups there are `catalogue` for all entries and `all` for every board that one can buy.
+
+    Raises:
+        UnknownNameError: with the list and the nearest name.
+    """
+    listed: list[Board] = [entry.board() for entry in all_entries().values()]
+    if name == ENTRIES:
+        return listed
+    if name == PURCHASABLE:
+        return [*find_supported(CHIPS), *listed]
+    for board in listed:
+        if name == board.id or name in board.aliases:
+            return [board]
+    try:
+        return find_supported(name)
+    except UnknownNameError as error:
+        groups = (ENTRIES, PURCHASABLE)
+        error.hint = nearest(name, [*all_boards(), EMULATED, CHIPS, *all_entries(), *groups])
+        raise
+
+
+def memories_of(board: Board) -> tuple[Memory, ...]:
+    """Return a board's physical memories; none for the host.
+
+    Raises:
+        BoardFileError: its memory.ld cannot be read.
+    """
+    if isinstance(board, Listed):
+        return all_entries()[board.id].memories()
+    return read_memories(board.folder / "memory.ld") if board.host is None else ()
+
+
+def source_of(board: Board) -> Board:
+    """Return the board whose images are built for a board: itself, for an entry the emulated one of its core."""
+    machine = machine_of(board) if isinstance(board, Listed) else None
+    return machine or board

@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 from bench import cli_decide, cli_devices, cli_inspect, cli_ops
-from bench.board import all_boards, find_boards
-from bench.catalogue import all_entries
+from bench.board import all_boards
+from bench.catalogue import all_entries, find_boards
 from bench.errors import Blame, InputError, LabError, UnknownNameError
 from bench.sampling import WIDTH, Wanted
 
@@ -49,7 +49,10 @@ def boards(
         bool, typer.Option("--write", help="With --attached: draft bench.toml from them.")
     ] = False,
     every: Annotated[
-        bool, typer.Option("--all", help="Also those of the catalogue, which have no firmware.")
+        bool,
+        typer.Option(
+            "--all", help="Also those of the catalogue, which have no firmware of their own."
+        ),
     ] = False,
     as_json: Annotated[bool, _JSON] = False,
 ) -> None:
@@ -80,7 +83,7 @@ def boards(
         clock = f"{entry.clock_hz / 1e6:g} MHz"
         sure = f"; unverified: {', '.join(entry.unverified)}" if entry.unverified else ""
         told = f"{entry.description}{sure}"
-        table.add_row(entry.id, entry.cpu, clock, "none: catalogue", "-", told)
+        table.add_row(entry.id, entry.cpu, clock, "its core's twin: catalogue", "-", told)
     _out().print(table)
 
 

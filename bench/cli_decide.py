@@ -16,7 +16,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from bench.board import all_boards, find_boards
+from bench.catalogue import find_boards, known_boards, memories_of
 from bench.errors import InputError, UnknownNameError, nearest
 from bench.quantity import parse_bytes, parse_seconds, show, show_bytes, show_seconds
 from bench.store import RESULTS
@@ -276,12 +276,12 @@ def judged_candidates(
     if models:
         found = found[found["model"].isin(models)]
     usable = frame.latest(found[found["status"] != "invalid"])
-    known = all_boards()
-    memories = {
-        name: selecting.read_memories(board.folder / "memory.ld")
-        for name, board in known.items()
-        if (board.folder / "memory.ld").exists()
+    known = {
+        name: board
+        for name, board in known_boards().items()
+        if board.host is None and not (board.qemu is not None and board.qemu.twins_only)
     }
+    memories = {name: memories_of(board) for name, board in known.items()}
     costs = selecting.read_prices(prices) if prices is not None else {}
     candidates = selecting.candidates(usable, memories, costs)
     there = {(c.board, c.model) for c in candidates}
@@ -292,7 +292,7 @@ def judged_candidates(
     wanted_models = models or sorted({c.model for c in candidates})
     for board in known.values():
         for name in wanted_models:
-            if (board.id, name) not in there and board.host is None:
+            if (board.id, name) not in there:
                 candidates.append(
                     selecting.missing(board.id, board.cpu, name, failed.get((board.id, name), ""))
                 )

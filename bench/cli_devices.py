@@ -14,8 +14,9 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.attach import Attach, Mode, target_for
-from bench.board import all_boards, find_boards
+from bench.board import all_boards
 from bench.cache import write_atomically
+from bench.catalogue import find_boards
 from bench.errors import InputError
 from bench.site import Device, draft, read_site, same_id, site_path
 from bench.targets.attached import attached

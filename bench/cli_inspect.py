@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.table import Table
 
 from bench import store
-from bench.board import find_boards
 from bench.cache import write_atomically
+from bench.catalogue import find_boards
 from bench.errors import InputError, UnknownNameError
 from bench.operators import FILE, REMAINDER, OperatorTable, read_table, shape_text
 from bench.record import Record

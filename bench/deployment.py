@@ -22,6 +22,7 @@ from elftools.elf.sections import SymbolTableSection
 from bench import process
 from bench.board import Board
 from bench.cache import BUILD, write_atomically
+from bench.catalogue import source_of
 from bench.errors import BuildError, DeviceRefusedError, DoesNotFitError, LabError, NoAnswerError
 from bench.image import Image, read_image
 from bench.wire import Transcript
@@ -91,13 +92,18 @@ class DeploymentRun:
 
 
 def build_deployment(
-    board: Board, operators: frozenset[str], target: Literal["lab", "twin"] = "lab"
+    board: Board, operators: frozenset[str], target: Literal["lab", "twin", "roomy"] = "lab"
 ) -> Deployment:
     """Link the image for a program's operators; the board's lab image, or its twin, must have been built.
+
+    A board of the catalogue has the image of its core's machine, whatever the target.
 
     Raises:
         BuildError: an operator without a kernel, or the link fails.
     """
+    source = source_of(board)
+    if source is not board:
+        board, target = source, "lab"
     folder = BUILD / "firmware" / board.id
     _ninja(folder, "deployment")
     flags, objects = _link_of(folder, target)

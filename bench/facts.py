@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from bench import process
 from bench.cache import PROJECT
+from bench.catalogue import source_of
 from bench.model import FORWARD
 from bench.record import (
     BoardFacts,
@@ -82,13 +83,14 @@ def blank_record(attempt: Attempt, engine: str, version: str) -> Record:
 
 def image_facts(attempt: Attempt, image: Image, role: Literal["lab", "deployment"]) -> ImageFacts:
     """Return the identity and section sizes (bytes) of an image, and whether it is the one that ran."""
+    board = attempt.case.board
     sizes = {"code": image.code_bytes, "data": image.data_bytes, "bss": image.bss_bytes}
     return ImageFacts(
         role=role,
         build_id=image.build_id,
         sha256=image.sha256,
         sizes=sizes,
-        ran=not isinstance(attempt.target, TwinTarget),
+        ran=not isinstance(attempt.target, TwinTarget) or source_of(board) is not board,
     )
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 import secrets
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from bench import (
     build,
@@ -22,10 +22,12 @@ from bench import (
 )
 from bench.attach import Attach, Mode
 from bench.attach import target_for as choose_target
-from bench.bundle import Bundle, Options, pack
+from bench.bundle import Bundle, Options, pack, samples_that_fit
+from bench.catalogue import memories_of, source_of
 from bench.errors import (
     CounterError,
     DeviceFaultError,
+    DoesNotFitError,
     IncompleteRunError,
     InputError,
     LabError,
@@ -34,6 +36,7 @@ from bench.errors import (
     WireValueError,
 )
 from bench.facts import blank_record, image_facts
+from bench.fit import fits_of, needs_of, shortage
 from bench.model import ModelSource, resolve_model
 from bench.record import Issue, Measure, Record
 from bench.sampling import Wanted, further
@@ -102,7 +105,10 @@ class Outcome:
 
 
 class RunFailedError(Exception):
-    """Carries a fault together with the invalid record and the transcript that belong to it."""
+    """Carries a fault together with the record and the transcript that belong to it.
+
+    The record is invalid, but for a program that does not fit its board: what was counted on the twin stays true.
+    """
 
     def __init__(self, fault: LabError, record: Record, transcript: Transcript) -> None:
         super().__init__(str(fault))
@@ -150,13 +156,47 @@ def _samples_of(program: Program, count: int) -> list[list[bytes]]:
 
 
 def make_bundle(program: Program, plan: Plan) -> tuple[Bundle, int]:
-    """Return the bundle of a run and how many samples are in it."""
+    """Return the bundle of a run with all its samples, and how many are in it."""
+    (first, *_), count = make_bundles(program, plan, 0)
+    return first.bundle, count
+
+
+@dataclass(frozen=True)
+class Share:
+    """A bundle with a share of the samples.
+
+    Attributes:
+        first: index of its first sample among all.
+    """
+
+    bundle: Bundle
+    first: int
+    samples: int
+
+
+def make_bundles(program: Program, plan: Plan, slot_bytes: int) -> tuple[list[Share], int]:
+    """Return the bundles of a run and how many samples are in all: the first measures, the rest give outputs alone.
+
+    Samples are the lab's, not the program's: where they do not fit the slot beside it, they go in several bundles, all
+    with the same number of samples, so that the program stays where it is (the last takes some a second time).
+
+    Args:
+        slot_bytes: of the model slot; 0 for no limit.
+    """
     available = program.manifest.sample_count
     count = available if plan.samples is None else min(plan.samples, available)
     if count < 1:
         raise InputError("at least one sample must run", hint="--samples=N with N of 1 or more")
     options = replace(plan.options, method=program.manifest.method)
-    return pack(program.pte.read_bytes(), _samples_of(program, count), options), count
+    samples, pte = _samples_of(program, count), program.pte.read_bytes()
+    share = min(count, samples_that_fit(slot_bytes, samples[0], pte)) if slot_bytes else count
+    share = max(1, share)  # if not even one fits, the preflight says so
+    bare = replace(options, warmup=0, iterations=0, operator_ticks=False)
+    starts = [min(start, count - share) for start in range(0, count, share)]
+    return [
+        Share(pack(pte, samples[start : start + share], bare if start else options), start, share)
+        for start in starts
+    ], count
 
 
 def _deadline_s(program: Program, plan: Plan, samples: int) -> float:
@@ -191,15 +231,17 @@ class Running:
 
     board: Board
     image: Image
+    roomy: bool = False
 
     @classmethod
-    def of(cls, attempt: Attempt) -> Running:
-        """Return what an attempt executes; builds the twin's image; raises BuildError."""
+    def of(cls, attempt: Attempt, *, roomy: bool = False) -> Running:
+        """Return what an attempt executes; builds the twin's image, a roomy one if asked for; raises BuildError."""
         if isinstance(attempt.target, FvpTarget):
             plain = {"qemu": None, "evidence": "fvp"}  # its ticks are no instructions
             return cls(attempt.case.board.model_copy(update=plain), attempt.image)
         if isinstance(attempt.target, TwinTarget):
-            return cls(attempt.target.machine, build.build_twin(attempt.case.board))
+            image = build.build_twin(attempt.case.board, roomy=roomy)
+            return cls(attempt.target.machine, image, roomy)
         return cls(attempt.case.board, attempt.image)
 
 
@@ -208,43 +250,52 @@ def run_case(attempt: Attempt) -> Outcome:
 
     Raises:
         LabError: from the preflight: nothing booted.
-        RunFailedError: the device or the wire failed; carries the record, which is invalid, and the transcript.
+        RunFailedError: the device or the wire failed; carries the record and the transcript.
     """
     program, plan, board = attempt.program, attempt.plan, attempt.case.board
-    bundle, samples = make_bundle(program, plan)
+    slot_bytes = attempt.image.model.nbytes if board.host is None else 0
+    (share, *rest), samples = make_bundles(program, plan, slot_bytes)
     arena_bytes = plan.options.arena_limit_bytes or attempt.image.arena.nbytes
-    preflight.check(program, attempt.image, board, bundle, arena_bytes)
+    preflight.check(program, attempt.image, board)
+    try:
+        preflight.check_fit(program, attempt.image, board, share.bundle, arena_bytes)
+        running = Running.of(attempt)
+    except DoesNotFitError:
+        if not isinstance(attempt.target, TwinTarget) or plan.options.arena_limit_bytes:
+            raise
+        # how much is missing takes a run: on all that the machine has
+        running, rest = Running.of(attempt, roomy=True), []
+        share = Share(make_bundle(program, plan)[0], 0, samples)
     deadline_s = _deadline_s(program, plan, samples)
-    running = Running.of(attempt)
     for retries in itertools.count():
-        request = Request(running.board, running.image, bundle, secrets.randbits(64), deadline_s)
+        request = Request(
+            running.board, running.image, share.bundle, secrets.randbits(64), deadline_s
+        )
         try:
             transcript = attempt.target.run(request)
         except LabError as fault:  # a device failed, whatever may mend it having been tried
             seen = Transcript(fault.received, None, timed_out=False, overflowed=False, seconds=0.0)
             raise _failed(attempt, seen, fault, retries) from fault
         try:
-            log = wire.parse(transcript, _expected(request))
+            log = _with_rest(attempt, wire.parse(transcript, _expected(request)), request, rest)
             run = metrics.Run(running.board, program, attempt.image, log, samples)
             _check_outputs(run)
-            estimated, operator_cycles = _estimate(attempt, running, log)
+            estimated, operator_cycles = _estimate(attempt, running, log, share.samples)
             run = replace(
                 run,
-                deployment=_run_deployment(attempt, request),
+                deployment=_run_deployment(attempt, request, running),
                 operator_est_cycles=operator_cycles,
                 repeats=_repeat(attempt, request),
             )
             more = _sample_more(attempt, request, run)
             run = replace(run, more=more, wanted_width=plan.wanted.width)
-            return Outcome(
-                _whole_record(
-                    attempt, run, (*metrics.measure_all(run), *estimated), retries, transcript
-                ),
-                program,
-                transcript,
-                log,
-                metrics.attach_all(run),
-            )
+            measures = (*metrics.measure_all(run), *estimated)
+            way = _of_the_way(attempt, running, measures)
+            record = _whole_record(attempt, run, measures, retries, transcript, way)
+            if "too-large" in way:
+                too_large = DoesNotFitError(way["too-large"], where=attempt.where)
+                raise RunFailedError(too_large, record, transcript)
+            return Outcome(record, program, transcript, log, metrics.attach_all(run))
         except (WireDamagedError, IncompleteRunError, NoAnswerError) as fault:
             # an emulator is deterministic: bytes lost on the way come whole the second time, a broken firmware's do not
             if retries >= _RETRIES or transcript.timed_out:
@@ -255,6 +306,19 @@ def run_case(attempt: Attempt) -> Outcome:
         except LabError as fault:
             raise _failed(attempt, transcript, fault, retries) from fault
     raise AssertionError("the loop above returns or raises")
+
+
+def _with_rest(attempt: Attempt, log: RunLog, request: Request, rest: Sequence[Share]) -> RunLog:
+    """Run the samples that the first bundle had no room for; return its log with their outputs, too."""
+    outputs, intermediates = dict(log.outputs), dict(log.intermediates)
+    for share in rest:
+        again = replace(request, bundle=share.bundle, nonce=secrets.randbits(64))
+        more = wire.parse(attempt.target.run(again), _expected(again))
+        outputs |= {(share.first + sample, i): data for (sample, i), data in more.outputs.items()}
+        intermediates |= {
+            (share.first + sample, i): data for (sample, i), data in more.intermediates.items()
+        }
+    return replace(log, outputs=outputs, intermediates=intermediates)
 
 
 def _repeat(attempt: Attempt, request: Request) -> tuple[RunLog, ...]:
@@ -288,7 +352,7 @@ def _sample_more(attempt: Attempt, request: Request, run: metrics.Run) -> tuple[
 
 
 def _run_deployment(
-    attempt: Attempt, request: Request
+    attempt: Attempt, request: Request, running: Running
 ) -> tuple[deployment.Deployment, deployment.DeploymentRun] | None:
     """Link what a product would ship for this program, and run it on the same bundle; None where there is none."""
     if not attempt.plan.deployment or not isinstance(attempt.target, QemuTarget):
@@ -297,13 +361,14 @@ def _run_deployment(
     linked = deployment.build_deployment(attempt.case.board, operators)
     ran = linked
     if isinstance(attempt.target, TwinTarget):
-        ran = deployment.build_deployment(attempt.case.board, operators, "twin")
+        where: Literal["roomy", "twin"] = "roomy" if running.roomy else "twin"
+        ran = deployment.build_deployment(attempt.case.board, operators, where)
     transcript = attempt.target.run(replace(request, image=ran.image))
     return linked, deployment.parse_report(transcript, attempt.where)
 
 
 def _estimate(
-    attempt: Attempt, running: Running, log: RunLog
+    attempt: Attempt, running: Running, log: RunLog, samples: int
 ) -> tuple[tuple[Measure, ...], dict[int, float]]:
     """Price the inference, and each instruction of the program, from blocks: one more short run, with the plugin.
 
@@ -321,7 +386,8 @@ def _estimate(
     options = replace(
         plan.options, warmup=0, iterations=min(1, plan.options.iterations), all_outputs=False
     )
-    bundle, _ = make_bundle(attempt.program, replace(plan, options=options, samples=1))
+    # as many samples, so that the program lies where it lay: Armv6-M divides addresses in software, in unequal time
+    bundle, _ = make_bundle(attempt.program, replace(plan, options=options, samples=samples))
     deadline_s = _deadline_s(attempt.program, plan, 1)
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         dump = Path(folder) / "blocks.dump"
@@ -345,11 +411,12 @@ def _whole_record(
     measures: tuple[Measure, ...],
     retries: int,
     transcript: Transcript,
+    way: Mapping[str, str],
 ) -> Record:
     """Return the record of a run that was parsed and measured; its status comes from `bench.validity`."""
     blank = blank_record(attempt, run.log.hello.engine, run.log.hello.engine_version)
     judged = validity.judge(
-        run, transcript, retries=retries, dirty=blank.dirty, way=_of_the_way(attempt)
+        run, transcript, retries=retries, dirty=blank.dirty, way=tuple(way.items())
     )
     images = blank.images
     if run.deployment is not None:
@@ -366,18 +433,36 @@ def _whole_record(
     )
 
 
-def _of_the_way(attempt: Attempt) -> list[tuple[str, str]]:
-    """Return what the way to the board says about its record: a rule's code and a message."""
+def _of_the_way(attempt: Attempt, running: Running, measures: Sequence[Measure]) -> dict[str, str]:
+    """Return what the way to the board says about its record: a rule's code -> message."""
     board, target = attempt.case.board, attempt.target
     if isinstance(target, TwinTarget):
-        message = (
-            f"no {board.id} was there: sizes and fit are of its own image, instructions and outputs of the same code on "
-            f"QEMU's {target.machine.id}, cycles are estimated"
-        )
-        return [("twin", message)]
+        return _of_twin(attempt, target.machine, running, measures)
     if board.unverified and target.attachment == "probe":
-        return [("board-unproven", f"{board.id} was never seen on real hardware before")]
-    return []
+        return {"board-unproven": f"{board.id} was never seen on real hardware before"}
+    return {}
+
+
+def _of_twin(
+    attempt: Attempt, machine: Board, running: Running, measures: Sequence[Measure]
+) -> dict[str, str]:
+    board = attempt.case.board
+    listed = source_of(board) is not board
+    sizes = {one.name: int(one.median) for one in measures if one.unit == "bytes"}
+    lacking = shortage(fits_of(needs_of(sizes), memories_of(board)))
+    own = f"the image of {machine.id}, for it has no firmware" if listed else "its own image"
+    told = {
+        "twin": f"no {board.id} was there: sizes and fit are of {own}, instructions and outputs of the same code on "
+        f"QEMU's {machine.id}, cycles are estimated"
+    }
+    if lacking:
+        told["too-large"] = lacking
+    elif running.roomy:
+        told["lab-does-not-fit"] = (
+            f"the lab's image and the program do not fit {board.id} together, what a product would ship does: "
+            "it ran with more memory"
+        )
+    return told
 
 
 def _check_outputs(run: metrics.Run) -> None:

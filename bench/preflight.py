@@ -15,27 +15,36 @@ if TYPE_CHECKING:
 _SHOWN_LAYERS = 4
 
 
-def check(program: Program, image: Image, board: Board, bundle: Bundle, arena_bytes: int) -> None:
-    """Raise the first kind of reason why the run cannot work, naming every instance of it.
+def check(program: Program, image: Image, board: Board) -> None:
+    """Raise the first kind of reason why the image cannot run the program, naming every instance of it.
+
+    Raises:
+        CpuMismatchError: the program says that it was lowered for another cpu.
+        OperatorMissingError: all operators without a kernel, with the layers that need each.
+    """
+    _check_cpu(program, board)
+    _check_operators(program, image, board)
+
+
+def check_fit(
+    program: Program, image: Image, board: Board, bundle: Bundle, arena_bytes: int
+) -> None:
+    """Raise the first reason why the run has no room in the image.
 
     Args:
         arena_bytes: what the run may use of the arena.
 
     Raises:
-        CpuMismatchError: the program says that it was lowered for another cpu.
-        OperatorMissingError: all operators without a kernel, with the layers that need each.
         DoesNotFitError: the bundle and the slot, or the memory plan and the arena.
         AlignmentError: the program would lie at an address that is not 16-byte aligned.
     """
-    _check_cpu(program, board)
-    _check_operators(program, image, board)
     if board.host is None:
         if len(bundle.data) > image.model.nbytes:
             raise DoesNotFitError(
-                f"program and samples do not fit the model slot: have {image.model.nbytes} bytes, need "
+                f"the program and one sample do not fit the model slot: have {image.model.nbytes} bytes, need "
                 f"{len(bundle.data)}",
                 where=f"{program.manifest.model} on {board.id}",
-                hint="run fewer samples (--samples=N) or give MODEL more room in memory.ld",
+                hint="give MODEL more room in memory.ld, or run its twin: --attach=twin tells what a product needs",
             )
         address = image.model.start + bundle.pte_offset
         if address % ALIGNMENT:

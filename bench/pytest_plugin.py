@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench.board import find_boards
 from bench.bundle import Options
 from bench.cache import BUILD
+from bench.catalogue import find_boards
 from bench.errors import Blame, LabError
 from bench.locks import device_lock
 from bench.model import SCHEMES, list_models, resolve_model, split_method
@@ -40,7 +40,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the lab's options."""
     group = parser.getgroup("bench", "benchmarks on boards")
     group.addoption("--board", action="append", default=[], metavar="ID",
-                    help="board to run on (repeatable): an id, an alias, `emulated` for all that QEMU runs, `chips` for all others; "
+                    help="board to run on (repeatable): an id, an alias, `emulated` for all that QEMU runs, `chips` for those with chips, `catalogue`, `all` for the two; "
                          "see `bench boards`")  # fmt: skip
     group.addoption("--model", action="append", default=[], metavar="NAME|FILE",
                     help="model (repeatable): a name of `bench models`, path/to/file.py:build, or file.pte; "

@@ -7,7 +7,6 @@ image's where the record has it; else the lab image's, which is an upper bound, 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,67 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench.errors import BoardFileError
+from bench.fit import Fit, Memory, fits_of, needs_of
 from bench.quantity import show_bytes, show_seconds
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-# --- memory of a board ----------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Memory:
-    """A physical memory: neighbouring regions of a kind are one, the border between them is the lab's own."""
-
-    name: str
-    kind: str
-    nbytes: int
-    regions: frozenset[str]
-
-
-_REGION = re.compile(
-    r"^\s*(\w+)\s*\((\w+)\)\s*:\s*ORIGIN\s*=\s*([^,]+),\s*LENGTH\s*=\s*(.+?)\s*$", re.MULTILINE
-)
-
-
-def _number(text: str, path: Path) -> int:
-    total = 0
-    for term in text.split("+"):
-        match = re.fullmatch(r"\s*(0x[0-9A-Fa-f]+|\d+)\s*([KM]?)\s*", term)
-        if match is None:
-            raise BoardFileError(f"{text!r} is no number that this reader knows", where=str(path))
-        total += int(match.group(1), 0) * {"": 1, "K": 1024, "M": 1024**2}[match.group(2)]
-    return total
-
-
-def read_memories(path: Path) -> tuple[Memory, ...]:
-    """Return the memories of a memory.ld; a writable region is RAM, another one is Flash.
-
-    Raises:
-        BoardFileError: a region that cannot be read.
-    """
-    text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.DOTALL)
-    found = []
-    for name, flags, origin, length in _REGION.findall(text):
-        if name == "STAGING":  # the lab's alone: never part of a total or a fit
-            continue
-        kind = "RAM" if "w" in flags else "Flash"
-        found.append((_number(origin, path), _number(length, path), kind, name))
-    if not found:
-        raise BoardFileError("no memory regions", where=str(path))
-    memories: list[Memory] = []
-    end = -1
-    for origin, nbytes, kind, name in sorted(found):
-        last = memories[-1] if memories else None
-        if last is not None and last.kind == kind and origin == end:
-            memories[-1] = Memory(
-                f"{last.name}+{name}", kind, last.nbytes + nbytes, last.regions | {name}
-            )
-        else:
-            memories.append(Memory(name, kind, nbytes, frozenset({name})))
-        end = origin + nbytes
-    return tuple(memories)
 
 
 # --- what is asked and what there is --------------------------------------------------------------------------------
@@ -101,21 +44,6 @@ class Answer(StrEnum):
     UNDECIDED = "undecided"  # the band or interval reaches over the limit
     FAILS = "fails"
     NOT_RUN = "not run"
-
-
-@dataclass(frozen=True)
-class Fit:
-    """Whether and by how much a program fits a memory; negative headroom is what is missing."""
-
-    memory: str
-    kind: str
-    have_bytes: int
-    need_bytes: int
-
-    @property
-    def headroom_bytes(self) -> int:
-        """Bytes left, negative if it does not fit."""
-        return self.have_bytes - self.need_bytes
 
 
 @dataclass(frozen=True)
@@ -178,19 +106,6 @@ class Notch:
     admits: str
 
 
-_PARTS = {
-    # memory region -> deployment measures that lie in it
-    "CODE": ("flash_runtime", "flash_kernels", "flash_firmware"),
-    "MODEL": ("flash_weights", "flash_program"),
-    "DATA": ("ram_static", "ram_stack"),
-    "ARENA": ("ram_planned", "ram_input_output", "ram_scratch", "ram_method"),
-}
-_LAB_PARTS = {
-    "CODE": ("lab_flash_image",),
-    "MODEL": ("pte",),
-    "DATA": ("lab_ram_static", "lab_ram_stack"),
-    "ARENA": ("lab_ram_planned", "lab_ram_method", "lab_ram_temporary"),
-}
 _TIMED = (
     ("silicon", "cycles"),
     ("fvp", "cycles"),
@@ -225,23 +140,10 @@ def _candidate(
         (str(r["measure"]), str(r["unit"]), str(r["evidence"])): r for r in rows.to_dict("records")
     }
     sizes = {name: int(r["median"]) for (name, unit, _), r in found.items() if unit == "bytes"}
-    shipped = "flash_total" in sizes and "ram_total" in sizes
-    parts = _PARTS if shipped else _LAB_PARTS
-    need = {
-        region: sum(sizes.get(name, 0) for name in names)
-        for region, names in parts.items()
-        if names[0] in sizes
-    }
-    known = len(need) == len(parts)
-    ram = sizes.get("ram_total") if shipped else (need["DATA"] + need["ARENA"] if known else None)
-    flash = (
-        sizes.get("flash_total") if shipped else (need["CODE"] + need["MODEL"] if known else None)
-    )
-    fits = tuple(
-        Fit(m.name, m.kind, m.nbytes, sum(need[region] for region in m.regions if region in need))
-        for m in memories.get(str(run["board"]), ())
-        if known
-    )
+    needs = needs_of(sizes)
+    ram = sizes.get("ram_total") if needs.deployment else needs.of("DATA", "ARENA")
+    flash = sizes.get("flash_total") if needs.deployment else needs.of("CODE", "MODEL")
+    fits = fits_of(needs, memories.get(str(run["board"]), ()))
     evidence, unit, value, seconds, band = _latency(found, int(run["clock_hz"]))
     top1 = next((r for (name, _, _), r in found.items() if name == "top1_device"), None)
     return Candidate(
@@ -257,7 +159,7 @@ def _candidate(
         band_s=band,
         ram_bytes=ram,
         flash_bytes=flash,
-        image="deployment" if shipped else "lab",
+        image="deployment" if needs.deployment else "lab",
         fits=fits,
         accuracy=float(top1["median"]) if top1 is not None else None,
         accuracy_interval=(float(top1["low"]), float(top1["high"])) if top1 is not None else None,

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.board import EMULATED, Board, find_boards
+from bench.board import Board, all_boards
 from bench.errors import BoardFileError
 
 REGIONS = ("CODE", "DATA", "ARENA", "MODEL")
@@ -53,8 +53,8 @@ def machine_of(board: Board) -> Board | None:
     """Return the emulated board with the same core; None if there is none, or the board is emulated itself."""
     if board.qemu is not None or board.host is not None:
         return None
-    machines = (machine for machine in find_boards(EMULATED) if machine.cpu == board.cpu)
-    return next(machines, None)
+    machines = (one for one in all_boards().values() if one.qemu is not None)
+    return next((machine for machine in machines if machine.cpu == board.cpu), None)
 
 
 def twin_memory(board: Board, machine: Board) -> str:

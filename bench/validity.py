@@ -58,11 +58,15 @@ _ALL = (
     Rule("wide-interval", Weight.NOTE, "the 95 % interval of the latency's median is wider than was wanted"),
     Rule("not-deterministic", Weight.DEGRADED, "outputs, or an emulator's counts, differ between resets"),
     Rule("board-unproven", Weight.DEGRADED, "no such board was seen to work with this lab yet"),
+    Rule("too-large", Weight.DEGRADED, "the program and what a product needs beside it are larger than the board's "
+         "memories: figures are of a twin with more"),
     Rule("retried", Weight.DEGRADED, "a run was damaged on the wire and done again"),
     Rule("repaired", Weight.NOTE, "lines were lost on the way and sent again"),
     Rule("recovered", Weight.NOTE, "the device failed first; the message says what mended it"),
     Rule("wire-noise", Weight.NOTE, "bytes outside lines came and were skipped"),
     Rule("twin", Weight.NOTE, "the board was not there: its own image gave the sizes, an emulator ran the same code"),
+    Rule("lab-does-not-fit", Weight.NOTE, "the lab's image has every kernel and no room beside it; the deployment "
+         "image has"),
     Rule("dirty-tree", Weight.NOTE, "the project had changes that no commit has: the commit alone does not tell what ran"),
     Rule("degenerate-range", Weight.NOTE, "calibration data that is constant or ruled by one outlier"),
     Rule("float-node", Weight.NOTE, "a node of an int8 program stayed float"),

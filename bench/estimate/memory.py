@@ -10,7 +10,7 @@ import hashlib
 import tomllib
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from bench.board import Board
 from bench.estimate.price import Price
@@ -18,6 +18,7 @@ from bench.estimate.table import Number, Status, TableError
 from bench.estimate.windows import Window
 
 FILE = "memory_timing.toml"
+_WIDE = (-0.7, 1.5)  # the least band of a table with a guessed number
 
 
 class _Strict(BaseModel):
@@ -48,6 +49,16 @@ class Memory(_Strict):
     low: float = Field(ge=-1, le=0)
     high: float = Field(ge=0)
     sha256: str = ""
+
+    @model_validator(mode="after")
+    def _guesses_are_wide(self) -> Memory:
+        """Refuse a narrow band around guesses: nobody knows them that well."""
+        adds = self.code_jump.value or self.code_next.value or self.weights_line.value
+        if adds and self.status is Status.GUESSED and (self.low > _WIDE[0] or self.high < _WIDE[1]):
+            raise ValueError(
+                f"low, high: a guessed number needs {_WIDE[0]} and {_WIDE[1]} or wider"
+            )
+        return self
 
     @property
     def status(self) -> Status:

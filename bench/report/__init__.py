@@ -19,6 +19,7 @@ from bench.report import charts
 if TYPE_CHECKING:
     import pandas as pd
 
+    from bench.fit import Fit
     from bench.select import Candidate, Judged, Notch, Requirements
 
 _FLASH = ("flash_weights", "flash_program", "flash_runtime", "flash_kernels", "flash_firmware")
@@ -235,7 +236,7 @@ def _judged(one: Judged) -> Mapping[str, Any]:
     return {"one": one, "c": c, "latency": latency, "left": left if c.fits else {}}
 
 
-def _fits(judged: Sequence[Judged]) -> list[tuple[Candidate, list[selecting.Fit]]]:
+def _fits(judged: Sequence[Judged]) -> list[tuple[Candidate, list[Fit]]]:
     return [(one.candidate, list(one.candidate.fits)) for one in judged if one.candidate.fits]
 
 

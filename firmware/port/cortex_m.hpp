@@ -1,6 +1,7 @@
 // Registers of the System Control Space that the port uses.
 //
-// Armv7-M ARM (DDI0403E) B3.2-B3.5; Armv8-M ARM (DDI0553B) D1.2 where it differs.
+// Armv7-M ARM (DDI0403E) B3.2-B3.5; Armv8-M ARM (DDI0553B) D1.2 where it differs. Armv6-M ARM
+// (DDI0419E) B3 has no fault status registers.
 #pragma once
 
 #include <cstddef>

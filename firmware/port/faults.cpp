@@ -28,12 +28,28 @@ std::string_view type_of(uint32_t exception) {
   }
 }
 
-bool ran_over_the_stack(uint32_t frame, uint32_t cfsr) {
+// What the processor knows of a fault beside its frame.
+struct Status {
+  uint32_t cfsr, hfsr, mmfar, bfar;
+};
+
+#if __ARM_ARCH == 6
+Status take_status() { return {}; }  // Armv6-M has no such registers
+#else
+Status take_status() {
+  // The frame that a lazy save of floating-point registers would write to is given up.
+  cortex_m::fpccr() = cortex_m::fpccr() & ~cortex_m::kFpccrLazyActive;
+  const uint32_t cfsr = scb().cfsr;
+  return {cfsr, scb().hfsr, (cfsr & cortex_m::kCfsrMmfarValid) != 0 ? scb().mmfar : 0,
+          (cfsr & cortex_m::kCfsrBfarValid) != 0 ? scb().bfar : 0};
+}
+#endif
+
+bool ran_over_the_stack(uint32_t frame, const Status& status) {
   const uint32_t limit = address_of(lab_stack_bottom) + kStackGuardBytes;
-  const uint32_t mmfar = scb().mmfar;
-  return frame < limit || (cfsr & cortex_m::kCfsrStackOverflow) != 0 ||
-         ((cfsr & cortex_m::kCfsrMmfarValid) != 0 && mmfar < limit &&
-          mmfar >= address_of(lab_stack_bottom));
+  return frame < limit || (status.cfsr & cortex_m::kCfsrStackOverflow) != 0 ||
+         ((status.cfsr & cortex_m::kCfsrMmfarValid) != 0 && status.mmfar < limit &&
+          status.mmfar >= address_of(lab_stack_bottom));
 }
 
 }  // namespace
@@ -43,21 +59,16 @@ extern "C" {
 // All but `frame` are 0 if the processor could not save them.
 [[noreturn, gnu::used]] void fault_report(uint32_t frame, uint32_t lr, uint32_t pc, uint32_t xpsr,
                                           uint32_t exception_return) {
-  // The frame that a lazy save of floating-point registers would write to is given up.
-  cortex_m::fpccr() = cortex_m::fpccr() & ~cortex_m::kFpccrLazyActive;
+  const Status status = take_status();
   uint32_t exception;
   asm volatile("mrs %0, ipsr" : "=r"(exception));
-  const uint32_t cfsr = scb().cfsr;
-  if ((cfsr & (cortex_m::kCfsrMemManageStacking | cortex_m::kCfsrBusStacking)) != 0) {
-    lr = pc = xpsr = 0;
-  }
+  constexpr uint32_t kNotSaved = cortex_m::kCfsrMemManageStacking | cortex_m::kCfsrBusStacking;
+  if ((status.cfsr & kNotSaved) != 0) lr = pc = xpsr = 0;
   // B1.5.6: a frame of 8 words, 26 with floating-point registers, and a filler if bit 9 says so.
   const uint32_t frame_bytes =
       ((exception_return & 0x10) != 0 ? 32u : 104u) + ((xpsr & 0x200) != 0 ? 4u : 0u);
-  app_fault({ran_over_the_stack(frame, cfsr) ? "stack_overflow" : type_of(exception), pc, lr,
-             frame + frame_bytes, xpsr, cfsr, scb().hfsr,
-             (cfsr & cortex_m::kCfsrMmfarValid) != 0 ? scb().mmfar : 0,
-             (cfsr & cortex_m::kCfsrBfarValid) != 0 ? scb().bfar : 0});
+  app_fault({ran_over_the_stack(frame, status) ? "stack_overflow" : type_of(exception), pc, lr,
+             frame + frame_bytes, xpsr, status.cfsr, status.hfsr, status.mmfar, status.bfar});
   exit(kExitFault);
 }
 

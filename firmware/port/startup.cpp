@@ -10,9 +10,10 @@ namespace {
 
 using cortex_m::scb;
 
-#if __ARM_ARCH == 7
+#if __ARM_ARCH < 8
 // An MPU region without access at the stack's end: the store that runs over it is a MemManage
-// fault, not a silent write (Armv7-M ARM B3.5). Armv8-M has MSPLIM instead.
+// fault, on Armv6-M a HardFault, not a silent write (Armv7-M ARM B3.5, Armv6-M ARM B3.5: the same
+// registers). Armv8-M has MSPLIM instead.
 void limit_stack() {
   constexpr uint32_t kNoAccessNoExecute = 1u << 28;
   constexpr uint32_t kSize = (7u << 1) | 1u;  // 2^(7+1) = kStackGuardBytes, enabled
@@ -36,12 +37,17 @@ void paint_stack() {
   for (volatile uint32_t* word = lab_stack_bottom; word < here - 16; ++word) *word = kStackPaint;
 }
 
+#if __ARM_ARCH == 6
+void enable_faults() {
+}  // HardFault alone, always on; unaligned accesses always fault (Armv6-M ARM A3.2.1)
+#else
 void enable_faults() {
   scb().shcsr = scb().shcsr | cortex_m::kShcsrMemManage | cortex_m::kShcsrBus |
                 cortex_m::kShcsrUsage | (__ARM_ARCH >= 8 ? cortex_m::kShcsrSecure : 0);
   // Unaligned accesses are legal on these cores and the C library makes them: not trapped.
   scb().ccr = scb().ccr | cortex_m::kCcrTrapDivideByZero;
 }
+#endif
 
 // Not in reset_handler: the compiler may use vector registers here, which are off until then.
 [[noreturn, gnu::noinline]] void start() {

@@ -26,9 +26,12 @@ from bench.twin import read_regions
 from tests.boards.svd import read_facts
 
 _CYCCNT = 0xE0001004
+_SYSTICK = 0xE000E018
+_SYSTICK_MASK = (1 << 24) - 1
 _PAGE = 0x1000
 _INSTRUCTIONS = 3_000_000
 _MODELS = {
+    "cortex-m0plus": arm.UC_CPU_ARM_CORTEX_M0,
     "cortex-m4": arm.UC_CPU_ARM_CORTEX_M4,
     "cortex-m7": arm.UC_CPU_ARM_CORTEX_M7,
     "cortex-m33": arm.UC_CPU_ARM_CORTEX_M33,
@@ -44,12 +47,14 @@ class Model:
         reads: register -> what a read gives.
         pointer: register that holds the address of the byte, where a DMA sends it.
         hz: the core's frequency by what the registers hold.
+        more: starts of register blocks outside the region of peripherals.
     """
 
     transmit: str
     reads: dict[str, Callable[[Registers], int]]
     hz: Callable[[Registers], float]
     pointer: str = ""
+    more: tuple[int, ...] = ()
 
 
 @dataclass
@@ -89,6 +94,8 @@ class Chip:
         for start in (0x40000000, 0x48000000, 0x50000000, 0x52000000, 0x58000000):
             core.mem_map(start, 0x1000000)
         core.mem_map(0xE0000000, 0x100000)
+        for start in model.more:
+            core.mem_map(start, 0x1000000)
         facts = read_facts(board.folder / "registers.hpp")
         self.registers = Registers(
             core,
@@ -119,6 +126,9 @@ class Chip:
         if address == _CYCCNT:
             self._cycles += 7
             core.mem_write(address, self._cycles.to_bytes(4, "little"))
+        if address == _SYSTICK:  # counts down
+            self._cycles += 7
+            core.mem_write(address, (-self._cycles & _SYSTICK_MASK).to_bytes(4, "little"))
         rule = self.model.reads.get(self._names.get(address, ""))
         if rule is not None:
             core.mem_write(address, rule(self.registers).to_bytes(size, "little"))
@@ -184,7 +194,41 @@ def _switched(r: Registers) -> int:
     return kept | r.get("RCC.CFGR", "SW") << low
 
 
+def _resets_done(r: Registers) -> int:
+    """Return that every block is out of reset that is not held in it."""
+    return ~r.raw("RESETS.RESET") & 0x01FFFFFF
+
+
+def _selected(name: str) -> Callable[[Registers], int]:
+    """Return a read that has the bit of the source that a clock's control register asks for."""
+    return lambda r: 1 << r.get(name, "SRC")
+
+
+def _pico_hz(r: Registers) -> float:
+    down = [r.get("PLL_SYS.PWR", bit) for bit in ("PD", "POSTDIVPD", "VCOPD")]
+    assert [0, 0, 0] == down, down
+    source = (r.get("CLOCKS.CLK_SYS_CTRL", "SRC"), r.get("CLOCKS.CLK_SYS_CTRL", "AUXSRC"))
+    assert (1, 0) == source
+    divided = 12e6 / r.get("PLL_SYS.CS", "REFDIV")
+    oscillator = divided * r.raw("PLL_SYS.FBDIV_INT")
+    return oscillator / r.get("PLL_SYS.PRIM", "POSTDIV1") / r.get("PLL_SYS.PRIM", "POSTDIV2")
+
+
 MODELS = {
+    "rpi-pico": Model(
+        "UART0.UARTDR",
+        {
+            "RESETS.RESET_DONE": _resets_done,
+            "XOSC.STATUS": lambda r: r.bit(
+                "XOSC.STATUS", "STABLE", int(r.get("XOSC.CTRL", "ENABLE") == 0xFAB)
+            ),
+            "CLOCKS.CLK_REF_SELECTED": _selected("CLOCKS.CLK_REF_CTRL"),
+            "CLOCKS.CLK_SYS_SELECTED": _selected("CLOCKS.CLK_SYS_CTRL"),
+            "PLL_SYS.CS": lambda r: r.raw("PLL_SYS.CS") | r.bit("PLL_SYS.CS", "LOCK"),
+        },
+        _pico_hz,
+        more=(0x14000000, 0x18000000),
+    ),
     "nrf52840dk": Model(
         "UART0.TXD",
         {

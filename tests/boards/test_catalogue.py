@@ -31,16 +31,18 @@ def test_an_entry_can_be_judged(entry_id: str) -> None:
 
     assert entry.cpu in all_tables()
     assert entry.nbytes("Flash") > entry.nbytes("RAM") > 64 * 1024 or entry_id == "alif-e8"
-    assert "price" not in (CATALOGUE / f"{entry_id}.toml").read_text()
+    assert "price" not in (CATALOGUE / entry_id / "entry.toml").read_text()
 
 
 def test_a_bad_entry_is_named(tmp_path: Path) -> None:
     """File and key."""
-    text = (CATALOGUE / "nrf54l15dk.toml").read_text().replace("clock_hz", "clock_mhz")
-    (tmp_path / "nrf54l15dk.toml").write_text(text)
+    text = (CATALOGUE / "nrf54l15dk" / "entry.toml").read_text().replace("clock_hz", "clock_mhz")
+    path = tmp_path / "nrf54l15dk" / "entry.toml"
+    path.parent.mkdir()
+    path.write_text(text)
 
     with pytest.raises(BoardFileError, match="clock_") as caught:
-        read_entry(tmp_path / "nrf54l15dk.toml")
+        read_entry(path)
 
     assert str(tmp_path) in str(caught.value)
 
@@ -53,4 +55,4 @@ def test_bench_boards_all_lists_both_kinds() -> None:
 
     assert list(all_boards()) == [board["id"] for board in plain]
     assert [*all_boards(), *all_entries()] == [board["id"] for board in every]
-    assert "catalogue" in shown
+    assert "its core's twin: catalogue" in shown

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from bench import pipeline
 from bench.attach import Attach, Mode, target_for
-from bench.board import all_boards, find_boards
+from bench.board import all_boards
 from bench.build import build_image, build_twin
+from bench.bundle import Options
+from bench.catalogue import all_entries, find_boards, memories_of
 from bench.deployment import build_deployment
-from bench.errors import ProbeMissingError
+from bench.errors import DoesNotFitError, ProbeMissingError
+from bench.fit import Memory
 from bench.foreign import foreign_program
 from bench.image import symbol_sizes
-from bench.pipeline import Attempt, Case, Plan, run_case
+from bench.pipeline import Attempt, Case, Plan, RunFailedError, run_case
 from bench.record import Evidence, Status
 from bench.targets.twin import TwinTarget
 from bench.twin import REGIONS, machine_of, read_regions, twin_memory
@@ -21,7 +26,7 @@ from tests.boards.test_registers import CHIPS
 
 UPSTREAM = Path(__file__).parents[1] / "data" / "upstream"
 # one of each core: what is shared is decided by core and flags
-TWINS = ["nrf52840dk", "nrf5340dk", "nucleo-h743zi2"]
+TWINS = ["nrf52840dk", "nrf5340dk", "nucleo-h743zi2", "rpi-pico"]
 
 
 @pytest.mark.parametrize("board_id", CHIPS)
@@ -107,3 +112,85 @@ def test_a_twin_is_never_taken_for_a_missing_probe() -> None:
         target_for(board, Attach(Mode.HARDWARE), lambda _: None)
 
     assert isinstance(target_for(board, Attach(Mode.AUTO), lambda _: None), TwinTarget)
+
+
+def _attempt(name: str) -> Attempt:
+    board = find_boards(name)[0]
+    program = foreign_program(
+        UPSTREAM / "ds_cnn_cortex-m4.pte", (UPSTREAM / "ds_cnn_cortex-m4.in.bin",)
+    )
+    target = target_for(board, Attach(Mode.TWIN), lambda _: None)
+    case = Case(board, "ds_cnn", program.manifest.scheme)
+    plan = Plan(Options(warmup=0, iterations=1))
+    return Attempt(case, program, build_image(board), target, plan)
+
+
+def _without_room(attempt: Attempt) -> Attempt:
+    """Return the attempt with an image whose arena is too small for the plan of 16,000 bytes."""
+    arena = replace(attempt.image.arena, end=attempt.image.arena.start + 8192)
+    return replace(attempt, image=replace(attempt.image, arena=arena))
+
+
+@pytest.mark.qemu
+def test_the_labs_own_needs_do_not_make_a_chip_too_small() -> None:
+    """Where the lab's image leaves no room and the deployment image does, it runs with more memory and says so."""
+    record = run_case(_without_room(_attempt("nrf52840"))).record
+
+    assert ["lab-does-not-fit"] == [i.code for i in record.issues if i.code.endswith("fit")]
+    assert record.find("latency", "est_cycles") is not None
+    assert Status.INVALID is not record.status
+
+
+@pytest.mark.qemu
+def test_a_program_that_is_too_large_says_by_how_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A chip with 16 KiB of RAM: the fault has the sum of the record's RAM measures against it, figures are kept."""
+    small = (
+        Memory("Flash", "Flash", 1 << 20, frozenset({"CODE", "MODEL"})),
+        Memory("SRAM", "RAM", 16384, frozenset({"DATA", "ARENA"})),
+    )
+    monkeypatch.setattr(pipeline, "memories_of", lambda _: small)
+
+    with pytest.raises(RunFailedError) as caught:
+        run_case(_without_room(_attempt("nrf52840")))
+
+    record = caught.value.record
+    total = record.find("ram_total")
+    assert total is not None
+    need = round(total.median)
+    assert isinstance(caught.value.fault, DoesNotFitError)
+    assert (
+        f"RAM SRAM: have 16,384 B, need {need:,} B, {need - 16384:,} B too many"
+        == caught.value.fault.what
+    )
+    assert Status.DEGRADED is record.status
+    assert record.find("latency", "est_cycles") is not None
+
+
+@pytest.mark.qemu
+def test_an_entry_of_the_catalogue_has_a_twin() -> None:
+    """The image of its core's machine runs; clock and memories are the entry's own, and it says which image it was."""
+    attempt = _attempt("nucleo-f446re")
+    record = run_case(attempt).record
+
+    assert ("twin", "nucleo-f446re", 180_000_000) == (
+        record.attachment,
+        record.board.id,
+        record.board.clock_hz,
+    )
+    assert build_image(find_boards("mps2-an386")[0]).sha256 == attempt.image.sha256
+    (told,) = [issue.message for issue in record.issues if issue.code == "twin"]
+    assert "sizes and fit are of the image of mps2-an386, for it has no firmware" in told
+    latency = record.find("latency", "est_cycles")
+    assert latency is not None
+    assert "STM32F446 Flash at 180 MHz" in latency.table
+    assert [("Flash", 512 * 1024), ("RAM", 128 * 1024)] == [
+        (memory.kind, memory.nbytes) for memory in memories_of(attempt.case.board)
+    ]
+
+
+def test_the_groups_hold_every_board_that_one_can_buy() -> None:
+    """`catalogue` the entries, `all` these and the boards with firmware."""
+    entries, every = ([b.id for b in find_boards(name)] for name in ("catalogue", "all"))
+
+    assert [*all_entries()] == entries
+    assert [*CHIPS, *entries] == every

@@ -13,9 +13,10 @@ import pytest
 from bench import errors, pipeline, store
 from bench.pipeline import Attempt, RunFailedError, run_case
 from bench.record import Evidence, Record, Status
+from bench.targets import Request
 from bench.targets.fake import FakeTarget
 from bench.verdict import faults_of
-from bench.wire import frame, read_lines
+from bench.wire import Transcript, frame, read_lines
 from tests.contract.conftest import OUTPUTS
 
 
@@ -294,7 +295,34 @@ def test_a_slot_too_small_tells_both_sizes(attempt: Attempt) -> None:
         replace(attempt, image=replace(attempt.image, model=model)), errors.DoesNotFitError
     )
 
-    assert "have 64 bytes, need 208" in message  # 128 header + 3 * 16 samples + 30 -> 32 program
+    assert "have 64 bytes, need 176" in message  # 128 header + one sample of 16 + 30 -> 32 program
+
+
+@pytest.mark.parametrize("beside", [1, 2])
+def test_samples_that_the_slot_has_no_room_for_go_in_more_bundles(
+    attempt: Attempt, beside: int
+) -> None:
+    """A slot with room for one or two of the three samples gives the same outputs, figures and accuracy."""
+    model = replace(attempt.image.model, end=attempt.image.model.start + 160 + 16 * beside)
+    whole = run_case(attempt)
+    sent: list[int] = []
+
+    class Sliced(FakeTarget):
+        """Has the outputs of the samples that are in its bundle."""
+
+        def run(self, request: Request) -> Transcript:
+            first = len(sent) if beside == 1 else (0, 1)[len(sent)]
+            sent.append(len(request.bundle.data))
+            self.outputs = {(s, 0): OUTPUTS[first + s].tobytes() for s in range(beside)}
+            return super().run(request)
+
+    sliced = run_case(
+        replace(attempt, image=replace(attempt.image, model=model), target=Sliced({}))
+    )
+
+    assert [160 + 16 * beside] * (4 - beside) == sent  # the program stays where it is
+    assert whole.log.outputs == sliced.log.outputs
+    assert whole.record.measures == sliced.record.measures
 
 
 def test_a_plan_larger_than_the_arena_tells_both_sizes(attempt: Attempt) -> None:

@@ -13,15 +13,14 @@ from typer.testing import CliRunner
 from bench.board import all_boards
 from bench.cli import app
 from bench.errors import BoardFileError, InputError
+from bench.fit import Fit, read_memories
 from bench.quantity import parse_bytes, parse_seconds, show_seconds
 from bench.record import Evidence, measured
 from bench.select import (
     Answer,
     Candidate,
-    Fit,
     Requirements,
     judge,
-    read_memories,
     read_prices,
     sensitivity,
 )

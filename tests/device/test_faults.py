@@ -75,7 +75,9 @@ def test_a_run_that_stops_without_an_end_is_no_run(board: str) -> None:
 
 
 @pytest.mark.qemu
-@pytest.mark.parametrize("board", [*BOARDS, "mps2-an385", "mps2-an500", "mps2-an505", "host"])
+@pytest.mark.parametrize(
+    "board", [*BOARDS, "microbit", "mps2-an385", "mps2-an500", "mps2-an505", "host"]
+)
 def test_the_arena_is_exact_to_eight_bytes(board: str) -> None:
     """The need that the device tells is enough, and 8 bytes less are not (G10: have and need are told)."""
     whole = run_case(_attempt(board))

@@ -11,6 +11,7 @@ from bench.estimate.kinds import Kind
 
 K = Kind  # the table is read by the column
 
+_MOV_R8_R8 = 0x46C0
 _CONDITIONS = "eq|ne|cs|cc|mi|pl|vs|vc|hi|ls|ge|lt|gt|le"
 _LINE = re.compile(r"\s*([0-9a-f]+):\t([0-9a-f]{4})(?: ([0-9a-f]{4}))? +\t(\S+)")
 
@@ -25,7 +26,9 @@ def disassemble(path: Path) -> Iterator[tuple[int, int, int, str]]:
         match = _LINE.match(line)
         if match and not match[4].startswith("."):
             size = 4 if match[3] else 2
-            yield int(match[1], 16), int(match[2] + (match[3] or ""), 16), size, match[4]
+            word = int(match[2] + (match[3] or ""), 16)
+            # `mov r8, r8` is what Armv6-M pads with
+            yield int(match[1], 16), word, size, "mov" if word == _MOV_R8_R8 else match[4]
 
 
 def is_v81(path: Path) -> bool:

@@ -16,7 +16,7 @@ from bench.estimate.kinds import FLAGS, S0, Kind
 from tests.estimate.objdump import disassemble, kinds_of
 
 HERE = Path(__file__).parent
-EMULATED = [board.id for board in find_boards("emulated")]
+EMULATED = ["microbit", *(board.id for board in find_boards("emulated"))]
 LISTS = {
     "scalar.s": ("-mcpu=cortex-m7", "-mfloat-abi=hard", "-mfpu=fpv5-d16"),
     "vector.s": ("-mcpu=cortex-m55", "-mfloat-abi=hard"),

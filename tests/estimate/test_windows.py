@@ -22,7 +22,7 @@ from bench.targets import Request
 from bench.targets.qemu import QemuTarget
 
 UPSTREAM = Path(__file__).parents[1] / "data" / "upstream"
-EMULATED = [board.id for board in find_boards("emulated")]
+EMULATED = ["microbit", *(board.id for board in find_boards("emulated"))]
 NONCE = 7
 pytestmark = pytest.mark.qemu
 

@@ -174,12 +174,12 @@ def test_a_truncated_program_is_refused(board: Board) -> None:
 
 
 def test_an_undefined_instruction_is_reported(board: Board) -> None:
-    """The fault line has the place and the cause (CFSR.UNDEFINSTR)."""
+    """The fault line has the place and the cause (CFSR.UNDEFINSTR); Armv6-M knows HardFault alone, without a cause."""
     ran = run_on(board, upstream_bundle(board, "linear", inject=Inject.UNDEFINED_INSTRUCTION))
 
     fault = ran.one("fault")
-    assert fault["type"] == "usagefault"
-    assert int(fault["cfsr"], 16) == 1 << 16
+    known = ("hardfault", 0) if board.cpu == "cortex-m0plus" else ("usagefault", 1 << 16)
+    assert known == (fault["type"], int(fault["cfsr"], 16))
     assert int(fault["pc"], 16) % 2 == 0
     assert int(fault["pc"], 16) != 0
     assert ran.one("end")["status"] == "fault"
@@ -187,14 +187,18 @@ def test_an_undefined_instruction_is_reported(board: Board) -> None:
 
 
 def test_a_stack_overflow_is_reported(board: Board) -> None:
-    """Running over the stack's end is told apart from other faults, and stays within the stack."""
+    """Running over the stack's end is told apart from other faults, and stays within the stack.
+
+    Without an MPU, as on QEMU's M0, it ends where the RAM ends: right below the stack, which is the lowest thing in it.
+    """
     stack = image_of(board).stack
+    frame = 256 if board.cpu == "cortex-m0plus" else 0
 
     ran = run_on(board, upstream_bundle(board, "linear", inject=Inject.STACK_OVERFLOW))
 
     fault = ran.one("fault")
     assert fault["type"] == "stack_overflow"
-    assert stack.start <= int(fault["sp"], 16) < stack.start + 1024
+    assert stack.start - frame <= int(fault["sp"], 16) < stack.start + 1024
     assert ran.one("end")["status"] == "fault"
     assert ran.transcript.exit_code == 2
 
