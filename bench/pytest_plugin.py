@@ -18,12 +18,13 @@ from bench.catalogue import find_boards
 from bench.errors import Blame, LabError
 from bench.locks import device_lock
 from bench.model import SCHEMES, list_models, resolve_model, split_method
+from bench.pytest_results import Results, print_results
 from bench.sampling import WIDTH, Wanted
 from bench.site import read_site
 from bench.store import RESULTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from bench.board import Board
     from bench.image import Image
@@ -87,9 +88,8 @@ class _Session:
     cases: list[Case] = field(default_factory=list)
     programs: dict[tuple[str, str, str], Program | LabError] = field(default_factory=dict)
     images: dict[str, Image | LabError] = field(default_factory=dict)
-    records: list[tuple[Path | None, Record]] = field(default_factory=list)
+    results: Results = field(default_factory=Results)
     targets: dict[str, Target] = field(default_factory=dict)
-    target_seconds: float = 0.0
 
 
 _SESSION = pytest.StashKey[_Session]()
@@ -98,6 +98,8 @@ _SESSION = pytest.StashKey[_Session]()
 def pytest_configure(config: pytest.Config) -> None:
     """Check every name before anything is collected; register the markers."""
     config.stash[_SESSION] = _Session()
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Controller(config), "bench-controller")
     if not config.getoption("board"):
         return
     try:
@@ -162,7 +164,10 @@ def _models(config: pytest.Config) -> list[str]:
 
 
 def _say(config: pytest.Config, text: str) -> None:
-    """Tell the user between the dots what takes long."""
+    """Tell the user between the dots what takes long; a worker of pytest-xdist tells it through its controller."""
+    if hasattr(config, "workerinput"):
+        config.stash[_SESSION].results.said.append(text)
+        return
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     capture = config.pluginmanager.get_plugin("capturemanager")
     if reporter is not None and capture is not None:
@@ -191,7 +196,7 @@ def _plan(config: pytest.Config) -> Plan:
 @pytest.fixture(scope="session")
 def bench_session(request: pytest.FixtureRequest) -> _Session:
     """Export every program and build every image of this run, once."""
-    from bench import pipeline, programs  # noqa: PLC0415  as above
+    from bench import pipeline, programs, show  # noqa: PLC0415  as above
 
     config = request.config
     session = config.stash[_SESSION]
@@ -207,6 +212,8 @@ def bench_session(request: pytest.FixtureRequest) -> _Session:
         session.images = pipeline.ensure_images(
             [case.board for case in cases], lambda t: _say(config, t)
         )
+    used = [p.manifest for p in session.programs.values() if not isinstance(p, LabError)]
+    session.results.export = show.export_report(used)
     return session
 
 
@@ -261,13 +268,13 @@ def record(
             program = packed(program, case.board)
         target = _target(bench_session, case.board, config)
         outcome = pipeline.run_case(pipeline.Attempt(case, program, image, target, _plan(config)))
-        bench_session.target_seconds += outcome.transcript.seconds
+        bench_session.results.target_seconds += outcome.transcript.seconds
         path = None
         if root is not None:
             symbols = json.dumps(symbol_sizes(image.elf), indent=0).encode()
             beside = pipeline.attachments(outcome) | {"symbols.json": symbols}
             path = store.save(outcome.record, beside, root)
-        bench_session.records.append((path, outcome.record))
+        bench_session.results.records.append((path, outcome.record))
         _add_properties(request.node, outcome.record)
         _say(config, f"{show.one_line(outcome.record)} ({outcome.transcript.seconds:.1f} s)")
         yield outcome.record
@@ -276,7 +283,7 @@ def record(
         fault = failure.fault
         if root is not None:
             kept = store.save(failure.record, {"transcript.txt": failure.transcript.raw}, root)
-            bench_session.records.append((kept, failure.record))
+            bench_session.results.records.append((kept, failure.record))
     except LabError as refusal:
         fault = refusal
     if fault.blame is not Blame.MODEL:
@@ -284,31 +291,31 @@ def record(
     yield fault
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Send a worker's records along with its reports: if it is killed, those of its finished cases are kept."""
+    report = yield
+    if hasattr(item.config, "workerinput"):
+        item.config.stash[_SESSION].results.hand_over(report)
+    return report
+
+
+class _Controller:
+    """Takes what workers send; registered where there are some."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take what a worker put on a report."""
+        results = self._config.stash[_SESSION].results
+        results.take_over(report, lambda text: _say(self._config, text))
+
+
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
     """Print the records as a table, and where they are."""
-    session = config.stash[_SESSION]
-    if not session.records:
-        return
-    from rich.console import Console  # noqa: PLC0415  as above
-
-    from bench import show  # noqa: PLC0415  as above
-
-    used = [p.manifest for p in session.programs.values() if not isinstance(p, LabError)]
-    if report := show.export_report(used):
-        terminalreporter.section("what the export says")
-        terminalreporter.write_line("\n".join(report))
-    terminalreporter.section("benchmark records")
-    console = Console(width=240, soft_wrap=True)
-    with console.capture() as captured:
-        for table in show.tables(record for _, record in session.records):
-            console.print(table)
-    terminalreporter.write_line(captured.get().rstrip())
-    for path in sorted(
-        {path.parent.parent.parent for path, _ in session.records if path is not None}
-    ):
-        terminalreporter.write_line(
-            f"records: {path} ({len(session.records)} written); `bench show` prints them"
-        )
-    terminalreporter.write_line(f"time inside the targets: {session.target_seconds:.1f} s")
+    print_results(terminalreporter, config.stash[_SESSION].results)
