@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from bench.targets import fvp
 from bench.targets.attached import attached
 from bench.targets.device import DeviceTarget
 from bench.targets.host import HostTarget
-from bench.targets.qemu import QemuTarget
+from bench.targets.qemu import PROGRAM, QemuTarget
 from bench.targets.twin import TwinTarget
 from bench.twin import machine_of
 
@@ -110,6 +111,16 @@ def _devices(board: Board, attach: Attach) -> Sequence[Device]:
             hint=f"--board={device.board}",
         )
     return (device,)
+
+
+def stand_in(board: Board) -> QemuTarget | None:
+    """Return what can run a board's code on this machine; None if nothing can, or QEMU is not installed."""
+    if shutil.which(PROGRAM) is None:
+        return None
+    if board.qemu is not None:
+        return QemuTarget()
+    machine = machine_of(board)
+    return TwinTarget(machine) if machine is not None else None
 
 
 def _stand_in(board: Board, why: str, say: Callable[[str], None]) -> Target:

@@ -22,6 +22,7 @@ from bench.record import (
     Record,
     Status,
 )
+from bench.targets.device import DeviceTarget
 from bench.targets.twin import TwinTarget
 
 if TYPE_CHECKING:
@@ -82,15 +83,20 @@ def blank_record(attempt: Attempt, engine: str, version: str) -> Record:
 
 
 def image_facts(attempt: Attempt, image: Image, role: Literal["lab", "deployment"]) -> ImageFacts:
-    """Return the identity and section sizes (bytes) of an image, and whether it is the one that ran."""
+    """Return the identity and section sizes (bytes) of an image, and whether it is the one that ran.
+
+    A device runs the lab image alone: the deployment image is linked for it.
+    """
     board = attempt.case.board
+    linked_only = role == "deployment" and isinstance(attempt.target, DeviceTarget)
+    stands_in = isinstance(attempt.target, TwinTarget) and source_of(board) is board
     sizes = {"code": image.code_bytes, "data": image.data_bytes, "bss": image.bss_bytes}
     return ImageFacts(
         role=role,
         build_id=image.build_id,
         sha256=image.sha256,
         sizes=sizes,
-        ran=not isinstance(attempt.target, TwinTarget) or source_of(board) is not board,
+        ran=not linked_only and not stands_in,
     )
 
 

@@ -20,7 +20,7 @@ from bench import (
     validity,
     wire,
 )
-from bench.attach import Attach, Mode
+from bench.attach import Attach, Mode, stand_in
 from bench.attach import target_for as choose_target
 from bench.bundle import Bundle, Options, pack, samples_that_fit
 from bench.catalogue import memories_of, source_of
@@ -41,6 +41,7 @@ from bench.model import ModelSource, resolve_model
 from bench.record import Issue, Measure, Record
 from bench.sampling import Wanted, further
 from bench.targets import Request, Target
+from bench.targets.device import DeviceTarget
 from bench.targets.fvp import FvpTarget
 from bench.targets.qemu import QemuTarget
 from bench.targets.twin import TwinTarget
@@ -354,16 +355,23 @@ def _sample_more(attempt: Attempt, request: Request, run: metrics.Run) -> tuple[
 def _run_deployment(
     attempt: Attempt, request: Request, running: Running
 ) -> tuple[deployment.Deployment, deployment.DeploymentRun] | None:
-    """Link what a product would ship for this program, and run it on the same bundle; None where there is none."""
-    if not attempt.plan.deployment or not isinstance(attempt.target, QemuTarget):
+    """Link what a product would ship for this program, and run it on the same bundle; None where there is none.
+
+    A device is not flashed with it: what only a run shows (stack, pools) is seen on what stands in for the board.
+    """
+    board = attempt.case.board
+    on_device = isinstance(attempt.target, DeviceTarget)
+    target = stand_in(board) if on_device else attempt.target
+    if not attempt.plan.deployment or not isinstance(target, QemuTarget):
         return None
     operators = frozenset(operator.operator for operator in attempt.program.manifest.operators)
-    linked = deployment.build_deployment(attempt.case.board, operators)
-    ran = linked
-    if isinstance(attempt.target, TwinTarget):
+    ran = linked = deployment.build_deployment(board, operators)
+    if isinstance(target, TwinTarget):
         where: Literal["roomy", "twin"] = "roomy" if running.roomy else "twin"
-        ran = deployment.build_deployment(attempt.case.board, operators, where)
-    transcript = attempt.target.run(replace(request, image=ran.image))
+        build.build_twin(board, roomy=running.roomy)
+        ran = deployment.build_deployment(board, operators, where)
+        request = replace(request, board=target.machine)
+    transcript = target.run(replace(request, image=ran.image))
     return linked, deployment.parse_report(transcript, attempt.where)
 
 

@@ -95,6 +95,12 @@ def test_a_record_of_a_simulated_device(model: str, an386: Simulated) -> None:
     assert latency is not None
     assert twin is not None
     assert (twin.values, "instructions") == (latency.values, latency.unit)
+    assert [("lab", True), ("deployment", False)] == [(i.role, i.ran) for i in record.images]
+    for name in ("flash_total", "ram_total", "ram_stack", "mismatch_deployment"):
+        on_device, stood_in = record.find(name), emulated.record.find(name)
+        assert on_device is not None
+        assert stood_in is not None
+        assert stood_in.values == on_device.values
 
 
 @pytest.mark.parametrize("kind", ["mps2-an385", "mps2-an505", "mps3-an547"])
