@@ -151,14 +151,15 @@ def find_boards(name: str) -> list[Board]:
 
 
 def memories_of(board: Board) -> tuple[Memory, ...]:
-    """Return a board's physical memories; none for the host.
+    """Return a board's physical memories; none of one without a memory.ld, such as the host.
 
     Raises:
         BoardFileError: its memory.ld cannot be read.
     """
     if isinstance(board, Listed):
         return all_entries()[board.id].memories()
-    return read_memories(board.folder / "memory.ld") if board.host is None else ()
+    path = board.folder / "memory.ld"
+    return read_memories(path) if path.exists() else ()
 
 
 def source_of(board: Board) -> Board:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -15,9 +16,21 @@ from bench import cli_decide, cli_devices, cli_inspect, cli_ops
 from bench.board import all_boards
 from bench.catalogue import all_entries, find_boards
 from bench.errors import Blame, InputError, LabError, UnknownNameError
+from bench.quantity import parse_bytes
+from bench.record import Record
 from bench.sampling import WIDTH, Wanted
 
 _EXIT_CODES = {Blame.USAGE: 2, Blame.MODEL: 1, Blame.DEVICE: 1, Blame.BENCH: 3}
+
+
+class View(StrEnum):
+    """What `bench show` prints of records."""
+
+    SUMMARY = "summary"
+    PARTS = "parts"
+    LATENCY = "latency"
+    REGIONS = "regions"
+
 
 app = typer.Typer(
     add_completion=False,
@@ -121,12 +134,16 @@ def show(
     operators: Annotated[
         bool, typer.Option("--operators", help="What each instruction of the program costs.")
     ] = False,
-    latency: Annotated[
-        bool,
+    view: Annotated[
+        View, typer.Option(help="What of the records: see below; default: a line each.")
+    ] = View.SUMMARY,
+    reserve_ram: Annotated[
+        str | None,
         typer.Option(
-            "--latency", help="Every timed window: smallest, median, percentiles, largest, spread."
+            help="With --view=regions: RAM for the application, in the place of the records' own, e.g. 32KB."
         ),
-    ] = False,
+    ] = None,
+    reserve_flash: Annotated[str | None, typer.Option(help="Likewise of Flash.")] = None,
     etdump: Annotated[
         Path | None, typer.Option(help="With --operators: write one run's as ExecuTorch's ETDump.")
     ] = None,
@@ -145,9 +162,12 @@ def show(
         Path | None, typer.Option(help="File to export to; default: standard output.")
     ] = None,
 ) -> None:
-    """Print records as a table: the latest run of each board, model and scheme. --format exports their measures."""
-    from bench import show as tables  # noqa: PLC0415  rich tables only where they are printed
-    from bench import show_latency, store  # noqa: PLC0415
+    """Print records as a table: the latest run of each board, model and scheme. --format exports their measures.
+
+    --view=parts has instructions, estimated cycles with their band and every part of RAM and Flash; latency has every
+    timed window with percentiles; regions has the headroom of each memory after a reserve.
+    """
+    from bench import store  # noqa: PLC0415  pydantic takes a moment, and only this reads records
 
     root = folder or store.RESULTS
     if file_format is not None:
@@ -187,8 +207,25 @@ def show(
         typer.echo(
             f"no records in {root} match; `bench show --all` and `bench boards` tell what there is"
         )
-    for table in show_latency.latency_tables(chosen) if latency else tables.tables(chosen):
+    for table in _view(view, chosen, reserve_ram, reserve_flash):
         _out().print(table)
+
+
+def _view(
+    view: View, records: list[Record], reserve_ram: str | None, reserve_flash: str | None
+) -> list[Table | str]:
+    """Return the tables of a view, with what has to be said below them."""
+    from bench import show, show_latency, show_memory  # noqa: PLC0415  as in show
+
+    if view is View.LATENCY:
+        return [*show_latency.latency_tables(records)]
+    if view is View.PARTS:
+        return [*show_memory.parts_tables(records), show_memory.FOOTNOTE]
+    if view is View.REGIONS:
+        asked = {"RAM": reserve_ram, "Flash": reserve_flash}
+        given = {kind: parse_bytes(text) for kind, text in asked.items() if text is not None}
+        return [*show_memory.region_tables(records, given or None)]
+    return [*show.tables(records)]
 
 
 @app.command()

@@ -37,6 +37,7 @@ from bench.errors import (
 )
 from bench.facts import blank_record, image_facts
 from bench.fit import fits_of, needs_of, shortage
+from bench.headroom import regions
 from bench.model import ModelSource, resolve_model
 from bench.record import Issue, Measure, Record
 from bench.sampling import Wanted, further
@@ -83,6 +84,7 @@ class Plan:
         estimate: also run once with QEMU's plugin, for estimated cycles.
         resets: run so often from reset, and compare.
         wanted: how many samples of the latency there must be where samples vary.
+        reserves: bytes of `RAM` and `Flash` that an application needs beside the model.
     """
 
     options: Options = field(default_factory=Options)
@@ -92,6 +94,7 @@ class Plan:
     estimate: bool = True
     resets: int = 1
     wanted: Wanted = field(default_factory=Wanted)
+    reserves: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -429,7 +432,7 @@ def _whole_record(
     images = blank.images
     if run.deployment is not None:
         images = (*images, image_facts(attempt, run.deployment[0].image, "deployment"))
-    return blank.model_copy(
+    record = blank.model_copy(
         update={
             "images": images,
             "device": transcript.device or blank.device,
@@ -437,8 +440,11 @@ def _whole_record(
             "issues": judged.issues,
             "retries": retries,
             "measures": measures,
+            "regions": regions(memories_of(attempt.case.board), measures, attempt.plan.reserves),
         }
     )
+    validity.check_sums(record)
+    return record
 
 
 def _of_the_way(attempt: Attempt, running: Running, measures: Sequence[Measure]) -> dict[str, str]:

@@ -19,6 +19,7 @@ from bench.errors import Blame, LabError
 from bench.locks import device_lock
 from bench.model import SCHEMES, list_models, resolve_model, split_method
 from bench.pytest_results import Results, print_results
+from bench.quantity import parse_bytes
 from bench.sampling import WIDTH, Wanted
 from bench.site import read_site
 from bench.store import RESULTS
@@ -57,6 +58,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--latency-width", type=float, default=WIDTH, metavar="FRACTION",
                     help="where samples vary, measure on until the 95 %% interval of the median is so wide, as a fraction "
                          f"of it; 0: the first run's alone; default: {WIDTH:g}")  # fmt: skip
+    group.addoption("--reserve-ram", default="0", metavar="BYTES",
+                    help="RAM that the application needs beside the model, e.g. 32KB: taken off the headroom in the record")  # fmt: skip
+    group.addoption("--reserve-flash", default="0", metavar="BYTES", help="likewise of Flash")
     group.addoption("--warmup", type=int, default=1, metavar="N",
                     help="inferences between the first and the measured ones; default: 1")  # fmt: skip
     group.addoption("--pack", action="store_true",
@@ -108,6 +112,8 @@ def pytest_configure(config: pytest.Config) -> None:
         for model in _models(config):
             resolve_model(model)
         samples = config.getoption("samples")
+        parse_bytes(config.getoption("reserve_ram"))
+        parse_bytes(config.getoption("reserve_flash"))
         if config.getoption("device"):
             read_site().named(config.getoption("device"))
         if samples is not None and samples < 1:
@@ -190,6 +196,10 @@ def _plan(config: pytest.Config) -> Plan:
         config.getoption("deadline"),
         resets=config.getoption("resets"),
         wanted=Wanted(config.getoption("latency_width")),
+        reserves={
+            "RAM": parse_bytes(config.getoption("reserve_ram")),
+            "Flash": parse_bytes(config.getoption("reserve_flash")),
+        },
     )
 
 

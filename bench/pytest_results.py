@@ -72,7 +72,7 @@ def print_results(terminal: pytest.TerminalReporter, results: Results) -> None:
         return
     from rich.console import Console  # noqa: PLC0415  keeps plain test runs free of it
 
-    from bench import show  # noqa: PLC0415  as above
+    from bench import show, show_memory  # noqa: PLC0415  as above
 
     if results.export:
         terminal.section("what the export says")
@@ -80,7 +80,8 @@ def print_results(terminal: pytest.TerminalReporter, results: Results) -> None:
     terminal.section("benchmark records")
     console = Console(width=240, soft_wrap=True)
     with console.capture() as captured:
-        for table in show.tables(record for _, record in results.records):
+        made = [record for _, record in results.records]
+        for table in [*show.tables(made), *show_memory.parts_tables(made), show_memory.FOOTNOTE]:
             console.print(table)
     terminal.write_line(captured.get().rstrip())
     folders = {path.parent.parent.parent for path, _ in results.records if path is not None}

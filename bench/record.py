@@ -186,6 +186,28 @@ class ImageFacts(_Frozen):
     ran: bool
 
 
+class RegionFacts(_Frozen):
+    """A physical memory of the board and what the program needs of it.
+
+    Attributes:
+        name: regions of memory.ld that it holds, `CODE+MODEL` for example.
+        kind: `RAM` or `Flash`.
+        image: whose need it is; the lab image's is an upper bound of what a product needs.
+        reserve_bytes: kept free for an application.
+        headroom_bytes, headroom_percent: what is left after need and reserve, and that of the memory; negative is
+            what is missing.
+    """
+
+    name: str
+    kind: str
+    image: Literal["lab", "deployment"]
+    have_bytes: int
+    need_bytes: int
+    reserve_bytes: int
+    headroom_bytes: int
+    headroom_percent: float
+
+
 class Attachment(_Frozen):
     """A file beside the record."""
 
@@ -220,6 +242,7 @@ class Record(_Frozen):
     issues: tuple[Issue, ...]
     retries: int
     measures: tuple[Measure, ...]
+    regions: tuple[RegionFacts, ...] = ()
     files: dict[str, Attachment] = {}
 
     model_config = ConfigDict(

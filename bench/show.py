@@ -27,6 +27,12 @@ def evidence_of(record: Record) -> Evidence | None:
     return latency.evidence if latency is not None else None
 
 
+def evidence_title(record: Record) -> str:
+    """Return what the record's latency is, as the titles of tables say it."""
+    kind = evidence_of(record)
+    return "" if kind is None else _TITLES.get(kind, kind.value)
+
+
 def tables(records: Iterable[Record]) -> list[Table]:
     """Return a table for each kind of evidence, and one of the invalid records."""
     groups: dict[Evidence | None, list[Record]] = {}
@@ -38,7 +44,7 @@ def tables(records: Iterable[Record]) -> list[Table]:
             found.append(_invalid_table(group))
         else:
             found.append(_table(_TITLES.get(evidence, evidence.value), group))
-            if any(_best_latency(record, estimated=True) for record in group):
+            if any(best_latency(record, estimated=True) for record in group):
                 found.append(_estimate_table(group))
     return found
 
@@ -86,7 +92,7 @@ def _estimate_table(records: list[Record]) -> Table:
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("band from")
     for record in sorted(records, key=lambda r: (r.model.name, r.scheme, r.board.cpu, r.board.id)):
-        measure = _best_latency(record, estimated=True)
+        measure = best_latency(record, estimated=True)
         if measure is None or measure.band is None:
             continue
         low, high = measure.band
@@ -113,7 +119,7 @@ def _invalid_table(records: list[Record]) -> Table:
     return table
 
 
-def _best_latency(record: Record, *, estimated: bool = False) -> Measure | None:
+def best_latency(record: Record, *, estimated: bool = False) -> Measure | None:
     """Return the warm latency, else the first; of the timing model only if asked for."""
     for name in ("latency", "latency_first"):
         for measure in record.measures:
@@ -123,7 +129,7 @@ def _best_latency(record: Record, *, estimated: bool = False) -> Measure | None:
 
 
 def _latency(record: Record) -> str:
-    measure = _best_latency(record)
+    measure = best_latency(record)
     if measure is None:
         return "-"
     if measure.unit == "ms":
@@ -133,7 +139,7 @@ def _latency(record: Record) -> str:
 
 
 def _per_mac(record: Record) -> str:
-    measure = _best_latency(record)
+    measure = best_latency(record)
     if measure is None or measure.unit == "ms" or not record.program.macs:
         return "-"
     return f"{measure.median / record.program.macs:.2f}"

@@ -16,7 +16,8 @@ import numpy as np
 
 from bench.determinism import compare_runs
 from bench.errors import Blame, LabError
-from bench.record import Issue, Status
+from bench.headroom import wrong_sums
+from bench.record import Issue, Record, Status
 from bench.sampling import width_of
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ _ALL = (
     Rule("clock-mismatch", Weight.INVALID, "the device's counter runs at another rate than the board's file says"),
     Rule("output-unwritten", Weight.INVALID, "an output still has the pattern that it was filled with: nothing wrote it"),
     Rule("guard-damaged", Weight.INVALID, "a kernel wrote past the memory that the program was given"),
+    Rule("parts-differ", Weight.INVALID, "a total of bytes is not the sum of its parts, or another witness of them differs"),
     Rule("no-host-reference", Weight.DEGRADED, "outputs are compared with the float model alone"),
     Rule("inconclusive-output", Weight.DEGRADED, "outputs span a few steps, or are equal for different inputs: "
          "that they agree with the reference proves little"),
@@ -121,6 +123,12 @@ def judge(
             raise InvalidRunError(issue)
     status = Status.DEGRADED if Weight.DEGRADED in weights else Status.VALID
     return Judgement(status, tuple(found))
+
+
+def check_sums(record: Record) -> None:
+    """Raise InvalidRunError unless every whole of a record is the sum of its parts."""
+    if wrong := wrong_sums(record):
+        raise InvalidRunError(Issue(code="parts-differ", message="; ".join(wrong)))
 
 
 Finding = tuple[str, str]

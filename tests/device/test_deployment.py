@@ -14,6 +14,7 @@ import pytest
 from bench import errors
 from bench.bundle import Options
 from bench.deployment import build_deployment, parse_report
+from bench.headroom import wrong_sums
 from bench.image import Image
 from bench.pipeline import Outcome, make_bundle, run_case
 from bench.record import Record
@@ -44,6 +45,7 @@ def test_parts_equal_wholes(board: str, model: str) -> None:
     """Flash and RAM to the byte; the plan's three parts and the kernels' scratch are the plan's and pool's bytes."""
     record = _record(board, model)
 
+    assert () == wrong_sums(record)
     assert _bytes(record, "flash_total") == sum(_bytes(record, f"flash_{part}") for part in FLASH)
     assert _bytes(record, "ram_total") == sum(_bytes(record, f"ram_{part}") for part in RAM)
     planned = sum(_bytes(record, f"ram_{part}") for part in ("planned", "input_output", "scratch"))

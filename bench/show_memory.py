@@ -1,0 +1,116 @@
+"""RAM and Flash of records: every part in one table with instructions and estimate, and headroom by memory region."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from rich.table import Table
+
+from bench.headroom import FLASH_PARTS, RAM_PARTS, with_reserves
+from bench.record import Measure, Record
+from bench.show import best_latency, board_label, evidence_title
+
+_SHORT = {"input_output": "in/out"}
+
+
+def parts_tables(records: Iterable[Record]) -> list[Table]:
+    """Return a table for each kind of evidence: latency, estimate with its band, and bytes by part."""
+    groups: dict[str, list[Record]] = {}
+    for record in records:
+        if record.measures:
+            groups.setdefault(evidence_title(record), []).append(record)
+    return [_parts(title, group) for title, group in groups.items()]
+
+
+def _parts(title: str, records: list[Record]) -> Table:
+    table = Table(
+        title=f"{title}; bytes of the deployment image, parts add up to the totals",
+        title_justify="left",
+        header_style="bold",
+    )
+    for heading in ("board", "core", "model", "scheme"):
+        table.add_column(heading, no_wrap=True)
+    for heading in (
+        *("latency", "est. cycles", "band", "RAM"),
+        *(_short(part) for part in RAM_PARTS),
+        "Flash",
+        *(_short(part) for part in FLASH_PARTS),
+    ):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for record in sorted(records, key=lambda r: (r.model.name, r.scheme, r.board.cpu, r.board.id)):
+        table.add_row(
+            board_label(record),
+            record.board.cpu.removeprefix("cortex-").upper(),
+            record.model.name,
+            record.scheme,
+            _figure(best_latency(record)),
+            *_estimate(best_latency(record, estimated=True)),
+            *(_figure(record.find(name)) for name in ("ram_total", *RAM_PARTS)),
+            *(_figure(record.find(name)) for name in ("flash_total", *FLASH_PARTS)),
+        )
+    return table
+
+
+def _short(part: str) -> str:
+    name = part.split("_", 1)[1]
+    return _SHORT.get(name, name)
+
+
+def _figure(measure: Measure | None) -> str:
+    if measure is None:
+        return "-"
+    return f"{measure.median:,.{3 if measure.unit == 'ms' else 0}f}"
+
+
+def _estimate(measure: Measure | None) -> tuple[str, str]:
+    """Return the estimate and its band in percent; a star marks the default where no band is established."""
+    if measure is None or measure.band is None or not measure.median:
+        return "-", "-"
+    low, high = (100 * (end / measure.median - 1) for end in measure.band)
+    star = "" if established(measure) else " *"
+    return f"{measure.median:,.0f}", f"{low:+.0f} to {high:+.0f} %{star}"
+
+
+def established(measure: Measure) -> bool:
+    """Whether independent anchors set an estimate's band."""
+    return "not established" not in measure.source
+
+
+FOOTNOTE = "* band not established: a wide default (docs/estimate.md)"
+
+
+def region_tables(
+    records: Iterable[Record], reserves: Mapping[str, int] | None = None
+) -> list[Table]:
+    """Return one table: a row for each physical memory of each record's board.
+
+    Args:
+        reserves: bytes by kind, `RAM` and `Flash`, in the place of the records' own.
+    """
+    table = Table(
+        title="memory regions: what the model needs, what is left after the application's reserve",
+        title_justify="left",
+        header_style="bold",
+    )
+    for heading in ("board", "model", "scheme", "memory", "kind", "image"):
+        table.add_column(heading, no_wrap=True)
+    for heading in ("have B", "need B", "reserve B", "headroom B", "headroom"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for record in sorted(records, key=lambda r: (r.model.name, r.scheme, r.board.cpu, r.board.id)):
+        found = record.regions if reserves is None else with_reserves(record.regions, reserves)
+        for one in found:
+            table.add_row(
+                board_label(record),
+                record.model.name,
+                record.scheme,
+                one.name,
+                one.kind,
+                one.image if one.image == "deployment" else "lab: upper bound",
+                f"{one.have_bytes:,}",
+                f"{one.need_bytes:,}",
+                f"{one.reserve_bytes:,}",
+                f"{one.headroom_bytes:,}",
+                f"{one.headroom_percent:.1f} %",
+                style="bold red" if one.headroom_bytes < 0 else None,
+            )
+    return [table]
