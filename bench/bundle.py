@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 
 from bench.errors import InputError
@@ -20,6 +20,7 @@ MAILBOX_BYTES = _MAILBOX.size
 FLAG_ALL_OUTPUTS = 1
 FLAG_OPERATOR_TICKS = 2
 FLAG_INTERMEDIATES = 4
+FLAG_CLOCK_CHECK = 8
 
 
 class Inject(IntEnum):
@@ -44,6 +45,7 @@ class Options:
         operator_ticks: report ticks per program instruction.
         arena_limit_bytes: cut the arena to this size; 0 leaves it whole.
         intermediates: send what each instruction wrote, of every sample that runs.
+        clock_check: send lines two seconds apart by the device's counter, whose arrival the host times.
     """
 
     warmup: int = 1
@@ -54,6 +56,9 @@ class Options:
     inject: Inject = Inject.NONE
     method: str = "forward"
     intermediates: bool = False
+    clock_check: bool = field(
+        default=False, repr=False
+    )  # of the bench, not of the workload, which is hashed as text
 
     @property
     def flags(self) -> int:
@@ -62,6 +67,7 @@ class Options:
             FLAG_ALL_OUTPUTS * self.all_outputs
             + FLAG_OPERATOR_TICKS * self.operator_ticks
             + FLAG_INTERMEDIATES * self.intermediates
+            + FLAG_CLOCK_CHECK * self.clock_check
         )
 
 
@@ -131,6 +137,11 @@ def pack(pte: bytes, samples: list[list[bytes]], options: Options) -> Bundle:
 def iterations_of(bundle: bytes) -> int:
     """Return how many measured inferences a bundle asks for."""
     return int(_HEADER.unpack_from(bundle)[10])
+
+
+def flags_of(bundle: bytes) -> int:
+    """Return the flags of a bundle's header."""
+    return int(_HEADER.unpack_from(bundle)[11])
 
 
 def samples_that_fit(slot_bytes: int, sample: list[bytes], pte: bytes) -> int:

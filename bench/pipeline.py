@@ -195,7 +195,7 @@ def make_bundles(program: Program, plan: Plan, slot_bytes: int) -> tuple[list[Sh
     samples, pte = _samples_of(program, count), program.pte.read_bytes()
     share = min(count, samples_that_fit(slot_bytes, samples[0], pte)) if slot_bytes else count
     share = max(1, share)  # if not even one fits, the preflight says so
-    bare = replace(options, warmup=0, iterations=0, operator_ticks=False)
+    bare = replace(options, warmup=0, iterations=0, operator_ticks=False, clock_check=False)
     starts = [min(start, count - share) for start in range(0, count, share)]
     return [
         Share(pack(pte, samples[start : start + share], bare if start else options), start, share)
@@ -257,6 +257,8 @@ def run_case(attempt: Attempt) -> Outcome:
         RunFailedError: the device or the wire failed; carries the record and the transcript.
     """
     program, plan, board = attempt.program, attempt.plan, attempt.case.board
+    if board.evidence == "silicon" and not isinstance(attempt.target, QemuTarget):
+        plan = replace(plan, options=replace(plan.options, clock_check=True))
     slot_bytes = attempt.image.model.nbytes if board.host is None else 0
     (share, *rest), samples = make_bundles(program, plan, slot_bytes)
     arena_bytes = plan.options.arena_limit_bytes or attempt.image.arena.nbytes

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bench.clock import TOLERANCE, counted_hz
 from bench.determinism import compare_runs
 from bench.errors import Blame, LabError
 from bench.headroom import wrong_sums
@@ -48,7 +49,9 @@ class Rule:
 
 
 _ALL = (
-    Rule("clock-mismatch", Weight.INVALID, "the device's counter runs at another rate than the board's file says"),
+    Rule("clock-mismatch", Weight.INVALID, "the device's counter runs at another rate than the board's file says: by its own word, or by more than 2 % "
+         "against this machine's clock"),
+    Rule("clock-unchecked", Weight.DEGRADED, "on a part: the counter's rate was not held against this machine's clock"),
     Rule("output-unwritten", Weight.INVALID, "an output still has the pattern that it was filled with: nothing wrote it"),
     Rule("guard-damaged", Weight.INVALID, "a kernel wrote past the memory that the program was given"),
     Rule("parts-differ", Weight.INVALID, "a total of bytes is not the sum of its parts, or another witness of them differs"),
@@ -112,6 +115,7 @@ def judge(
         InvalidRunError: a rule of weight `invalid` holds.
     """
     found = [Issue(code=code, message=message) for code, message in _found(run)]
+    found += [Issue(code=code, message=message) for code, message in _of_rate(run, transcript)]
     found += [Issue(code=c, message=m) for c, m in _of_transport(run, transcript, retries)]
     found += [Issue(code=code, message=message) for code, message in way]
     if dirty:
@@ -162,6 +166,22 @@ def _of_clock(run: Run) -> Iterator[Finding]:
             "clock-mismatch",
             f"the device counts at {told:,} Hz, {run.board.id} says {run.board.clock_hz:,} Hz",
         )
+
+
+def _of_rate(run: Run, transcript: Transcript) -> Iterator[Finding]:
+    told, asked = run.board.clock_hz, bool(run.log.clock)
+    if run.board.evidence != "silicon" and not asked:
+        return
+    hz = counted_hz(run.log.clock, transcript.arrived, told)
+    if hz is None:
+        yield (
+            "clock-unchecked",
+            "the lines by which the counter's rate is checked did not all come in their turn",
+        )
+    elif abs(hz / told - 1) > TOLERANCE:
+        by, said = f"{hz / 1e6:,.3f} MHz", f"{told / 1e6:,.3f} MHz"
+        message = f"by this machine's clock the device counts at {by}, {run.board.id} says {said}: {hz / told - 1:+.1%}"
+        yield "clock-mismatch", message
 
 
 def _of_unwritten_outputs(run: Run) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ import base64
 import binascii
 import re
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bench.errors import (
@@ -50,6 +51,7 @@ class Transcript:
         repaired_lines: lost on the way and sent again; `raw` is then the lines in order, without noise.
         received: bytes as they came, if `raw` was put together from them.
         recovery: steps that it took to get there (retry, reset, reflash, power-cycle), in order.
+        arrived: number of a `clock` line that came in its turn -> when, in seconds by this machine's clock.
     """
 
     raw: bytes
@@ -62,6 +64,7 @@ class Transcript:
     repaired_lines: int = 0
     received: bytes = b""
     recovery: tuple[str, ...] = ()
+    arrived: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -154,6 +157,7 @@ class RunLog:
         intermediates: (sample, instruction) -> bytes of what it wrote, if they were asked for.
         operator_ticks: (instruction, run, ticks).
         noise_bytes: bytes outside lines that were skipped.
+        clock: number of a `clock` line -> ticks of the counter when it was sent, if they were asked for.
     """
 
     hello: Hello
@@ -165,6 +169,7 @@ class RunLog:
     noise_bytes: int
     intermediates: dict[tuple[int, int], bytes] = field(default_factory=dict)
     guard: Guard = Guard()
+    clock: Mapping[int, int] = field(default_factory=dict)
 
 
 def frame(seq: int, body: str) -> bytes:
@@ -382,6 +387,7 @@ class _Said:
     intermediates: _Outputs = field(default_factory=lambda: _Outputs("i"))
     counter: Counter | None = None
     guard: Guard = Guard()
+    clock: dict[int, int] = field(default_factory=dict)
 
     def bulk(self, kind: str) -> _Outputs:
         """Return where a kind of data is put together."""
@@ -415,6 +421,8 @@ class _Said:
                 self.bulk(line.kind).add(line)
             case "output_end" | "intermediate_end":
                 self.bulk(line.kind.removesuffix("_end")).close(line)
+            case "clock":
+                self.clock[line.seq] = line.number("ticks")
             case "guard":
                 self.guard = Guard(line.number("bytes"), line.number("damaged"))
 
@@ -449,6 +457,7 @@ def parse(transcript: Transcript, expected: Expected) -> RunLog:
         noise_bytes=noise_bytes,
         intermediates=said.intermediates.whole,
         guard=said.guard,
+        clock=said.clock,
     )
 
 

@@ -125,6 +125,7 @@ class DeviceTarget:
                 diagnostics=f"flash: {json.dumps(flashed)}\n{done.log}",
                 device=device.name,
                 repaired_lines=ran["repaired"],
+                arrived={int(number): at_s for number, at_s in ran["arrived"].items()},
                 received=done.received if done.received != done.transcript else b"",
             )
 

@@ -100,7 +100,13 @@ def _run(order: Order) -> None:
             lost = _converse(order, port, store)
         finally:
             _keep(order, store, port)
-        tell("ran", seconds=time.monotonic() - started, repaired=lost, reopened=port.reopened)
+        tell(
+            "ran",
+            seconds=time.monotonic() - started,
+            repaired=lost,
+            reopened=port.reopened,
+            arrived=store.arrived,
+        )
 
 
 def _converse(order: Order, port: SerialPort, store: LineStore) -> int:

@@ -7,8 +7,8 @@ import zlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from bench.bundle import iterations_of
-from bench.wire import Transcript, frame
+from bench.bundle import FLAG_CLOCK_CHECK, flags_of, iterations_of
+from bench.wire import Transcript, frame, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bench.targets import Request
 
 _CHUNK_BYTES = 288
+CLOCK_TENTHS = (0, 1, 2, 24, 25, 26)  # docs/wire.md: when the clock lines are due
 
 
 def _undamaged(raw: bytes, _run: int) -> bytes:
@@ -32,6 +33,7 @@ class FakeTarget:
         latency_ticks: of measured inference i of run n, called with (n, i); None for `ticks`.
         damage: what happens to the bytes on their way; called with the run's number from 0.
         changes: replaces fields of the hello, by key.
+        clock_rate: of the counter by this machine's clock, as a fraction of what the board's file says.
     """
 
     outputs: dict[tuple[int, int], bytes]
@@ -42,12 +44,24 @@ class FakeTarget:
     timed_out: bool = False
     runs: int = 0
     attachment: str = "emulator"
+    clock_rate: float = 1.0
 
     def run(self, request: Request) -> Transcript:
         """Return the transcript of one run."""
         raw = self.damage(self.speak(request), self.runs)
         self.runs += 1
-        return Transcript(raw, 0, timed_out=self.timed_out, overflowed=False, seconds=0.1)
+        return Transcript(
+            raw,
+            0,
+            timed_out=self.timed_out,
+            overflowed=False,
+            seconds=0.1,
+            arrived={
+                line.seq: line.number("ticks") / request.board.clock_hz / self.clock_rate
+                for line in read_lines(raw)[0]
+                if line.kind == "clock"
+            },
+        )
 
     def version(self) -> str:
         """The fake has one version."""
@@ -84,6 +98,11 @@ class FakeTarget:
             f"measure name=latency i={i} ticks={self._latency(i)} pre=160 post=80"
             for i in range(iterations_of(request.bundle.data))
         ]
+        if flags_of(request.bundle.data) & FLAG_CLOCK_CHECK:
+            hz = request.board.clock_hz
+            bodies += [
+                f"clock i={i} ticks={hz * tenths // 10}" for i, tenths in enumerate(CLOCK_TENTHS)
+            ]
         for (sample, index), data in self.outputs.items():
             for offset in range(0, len(data), _CHUNK_BYTES):
                 text = base64.b64encode(data[offset : offset + _CHUNK_BYTES]).decode()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 import zlib
 
 _FRAME = re.compile(rb"@(\d{1,9}) ([a-z0-9_]+)[^*@\n\r]{0,480} \*([0-9a-f]{8})\r?\n")
@@ -20,10 +21,12 @@ class LineStore:
         self.restarted = False
         self.measured = False  # everything that is timed is over
         self.disturbed = False  # something came twice or out of order
+        self.arrived: dict[int, float] = {}  # clock lines that came in their turn: when, in seconds
         self._looked = 0
 
-    def feed(self, data: bytes) -> None:
-        """Take bytes."""
+    def feed(self, data: bytes, at_s: float | None = None) -> None:
+        """Take bytes that came at `at_s` by the monotonic clock; now, if it is left out."""
+        now_s = time.monotonic() if at_s is None else at_s
         self.received += data
         while match := _FRAME.search(self.received, self._looked):
             number, kind = int(match.group(1)), match.group(2)
@@ -32,6 +35,8 @@ class LineStore:
                 self._looked = match.start() + 1
                 continue
             self._looked = match.end()
+            if kind == b"clock" and number > self.last:
+                self.arrived[number] = now_s
             self._keep(number, kind, frame)
         # a line that has begun and not ended is no longer than a line
         self._looked = max(self._looked, len(self.received) - _LINE_BYTES)

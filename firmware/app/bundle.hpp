@@ -42,7 +42,9 @@ static_assert(sizeof(BundleHeader) == 128);
 inline constexpr uint32_t kFlagAllSamples = 1u << 0;
 inline constexpr uint32_t kFlagOperatorTicks = 1u << 1;
 inline constexpr uint32_t kFlagIntermediates = 1u << 2;
-inline constexpr uint32_t kFlags = kFlagAllSamples | kFlagOperatorTicks | kFlagIntermediates;
+inline constexpr uint32_t kFlagClockCheck = 1u << 3;
+inline constexpr uint32_t kFlags =
+    kFlagAllSamples | kFlagOperatorTicks | kFlagIntermediates | kFlagClockCheck;
 
 /** Why a bundle was refused. */
 struct BundleRefusal {

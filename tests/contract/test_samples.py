@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bench.bundle import Options
-from bench.pipeline import Attempt, run_case
+from bench.pipeline import Attempt, RunFailedError, run_case
 from bench.record import Measure, Record, Status
 from bench.sampling import RUN_SAMPLES, Wanted
 from bench.targets.fake import FakeTarget
@@ -33,6 +33,31 @@ def latency(record: Record) -> Measure:
 def noisy(run: int, i: int) -> int:
     """Return ticks with a deviation of 2 %, the same in every test."""
     return int(1_000_000 + 20_000 * np.random.default_rng(run * 1000 + i).standard_normal())
+
+
+@pytest.mark.parametrize("rate", [0.97, 1.03, 2.0])
+def test_a_part_at_another_clock_leaves_an_invalid_record(
+    rate: float, attempt: Attempt, target: FakeTarget
+) -> None:
+    """Asked for on parts alone; more than 2 % off, nothing that was timed is kept, and the fault says what was seen."""
+    target.clock_rate = rate
+
+    with pytest.raises(RunFailedError) as caught:
+        run_case(on_silicon(attempt))
+
+    assert ("clock-mismatch", Status.INVALID) == (
+        caught.value.fault.code,
+        caught.value.record.status,
+    )
+    assert f"{25 * rate:.3f} MHz" in caught.value.fault.what
+    assert () == caught.value.record.measures
+
+
+def test_the_clock_is_not_checked_on_an_emulator(attempt: Attempt, target: FakeTarget) -> None:
+    """Its time is not this machine's."""
+    target.clock_rate = 0.5
+
+    assert Status.VALID is run_case(attempt).record.status
 
 
 def test_an_emulator_runs_once(attempt: Attempt, target: FakeTarget) -> None:

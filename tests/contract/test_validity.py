@@ -79,6 +79,38 @@ def test_counter_of_another_rate_is_invalid(attempt: Attempt, target: FakeTarget
     assert "64,000,000" in caught.value.fault.what
 
 
+@pytest.mark.parametrize(
+    ("true_hz", "wanted"),
+    [
+        (25e6, (Status.VALID, [])),
+        (25.4e6, (Status.VALID, [])),
+        (25.6e6, "clock-mismatch"),
+        (24.4e6, "clock-mismatch"),
+        (None, (Status.DEGRADED, ["clock-unchecked"])),
+    ],
+)
+def test_a_part_that_runs_at_another_rate_is_invalid(
+    true_hz: float | None, wanted: object, attempt: Attempt
+) -> None:
+    """More than 2 % off the board's 25 MHz by this machine's clock; a rate that nobody saw is said."""
+    due_s = (0.0, 0.1, 0.2, 2.4, 2.5, 2.6)
+    ticks = {9 + i: round(due * 25_000_000) for i, due in enumerate(due_s)}
+    run = run_of(attempt, clock=ticks)
+    run = replace(run, board=run.board.model_copy(update={"evidence": "silicon", "qemu": None}))
+    arrived = {n: 50.0 + count / true_hz for n, count in ticks.items()} if true_hz else {}
+    transcript = Transcript(
+        b"", None, timed_out=False, overflowed=False, seconds=3.0, arrived=arrived
+    )
+
+    try:
+        found = validity.judge(run, transcript, retries=0, dirty=False)
+        told: object = (found.status, [issue.code for issue in found.issues])
+    except validity.InvalidRunError as fault:
+        told = fault.code
+
+    assert wanted == told
+
+
 def test_output_that_nobody_wrote_is_invalid(attempt: Attempt, target: FakeTarget) -> None:
     """The pattern that the firmware fills outputs with, come back as it was."""
     target.outputs[1, 0] = unwritten(12)
@@ -161,7 +193,7 @@ def test_drift_of_a_real_part_is_degraded(
     board = run.board.model_copy(update={"evidence": "silicon"})
     log = replace(run.log, ticks=run.log.ticks | {"latency": ticks})
 
-    assert found == judged(replace(run, board=board, log=log))[1]
+    assert [*found, "clock-unchecked"] == judged(replace(run, board=board, log=log))[1]
 
 
 def test_dirty_tree_and_noise_are_noted(attempt: Attempt) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import select
 import shutil
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from bench.targets.simprobe.machines import Machine
 
 _QEMU = "qemu-system-arm"
+HOST_CLOCK = "BENCH_SIMULATED_HOST_CLOCK"  # set: the guest's counters run by this machine's clock, as a part's do
 _START_DEADLINE_S = 10.0
 REPLY_DEADLINE_S = 5.0
 _PACKET = re.compile(rb"[+]*\$([^#]*)#..", re.DOTALL)
@@ -124,11 +126,18 @@ def _listen(path: Path) -> socket.socket:
     return listener
 
 
+def _clock(machine: Machine) -> tuple[str, ...]:
+    """Return the options of the guest's time: counted instructions, or this machine's clock as on a part."""
+    if os.environ.get(HOST_CLOCK):
+        return ()
+    return "-icount", f"shift={machine.icount_shift},sleep=off"
+
+
 def _launch(machine: Machine, folder: Path) -> subprocess.Popen[bytes]:
     command = [
         *("setpriv", "--pdeathsig", "KILL", _QEMU),  # it must not outlive this process
         *("-M", machine.name, "-display", "none", "-monitor", "none", "-S"),
-        *("-icount", f"shift={machine.icount_shift},sleep=off"),
+        *_clock(machine),
         *("-chardev", f"socket,id=gdb0,path={folder / 'gdb'}", "-gdb", "chardev:gdb0"),
         *("-chardev", f"pipe,id=uart0,path={folder / 'uart'}", "-serial", "chardev:uart0"),
     ]
