@@ -111,7 +111,9 @@ def _export(
                 failed[key[0], key[1], cpu] = fault
             say(f"cannot export {key[0]} {key[1]} {key[2]}: {told['message']}")
 
-    say(f"exporting {total} programs with ExecuTorch (importing torch takes some seconds) ...")
+    say(
+        f"exporting {total} program{'' if total == 1 else 's'} with ExecuTorch (importing torch takes some seconds) ..."
+    )
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         path = Path(folder) / "job.json"
         path.write_text(json.dumps(job))
