@@ -26,8 +26,16 @@ def lock_folder() -> Path:
     return Path(named) if named else Path(tempfile.gettempdir()) / "cortex-m-bench-locks"
 
 
+def canonical_id(uid: str) -> str:
+    """Return the one spelling of a unique id: letters in lower case, decimal numbers without leading zeros.
+
+    J-Link ids are decimal; USB has them with leading zeros, pyOCD without.
+    """
+    return str(int(uid)) if uid.isdecimal() else uid.lower()
+
+
 def _path(uid: str) -> Path:
-    return lock_folder() / (re.sub(r"[^A-Za-z0-9_.-]", "_", uid) + ".lock")
+    return lock_folder() / (re.sub(r"[^A-Za-z0-9_.-]", "_", canonical_id(uid)) + ".lock")
 
 
 @contextmanager

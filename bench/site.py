@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import shlex
 import tomllib
 from collections import Counter
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from bench.cache import PROJECT
 from bench.errors import SiteFileError, UnknownNameError, nearest
+from bench.locks import canonical_id
 
 SITE_VARIABLE = "BENCH_SITE"
 _HEADER = "# Devices on this bench; docs/boards_on_a_bench.md says what each key means.\n"
@@ -42,6 +44,17 @@ class Device(_Strict):
     power_command: str = ""
     tags: list[str] = []
     simulated: Literal["", "mps2-an385", "mps2-an386", "mps2-an505", "mps3-an547", "nrf52840"] = ""
+
+    @field_validator("power_command")
+    @classmethod
+    def _is_a_command(cls, text: str) -> str:
+        try:
+            words = shlex.split(text)
+        except ValueError as error:
+            raise ValueError(f"not a command that a shell could read: {error}") from error
+        if text and not words:
+            raise ValueError("a command of blanks; leave the key out")
+        return text
 
     @property
     def uid(self) -> str:
@@ -113,7 +126,9 @@ def read_site(path: Path | None = None) -> Site:
 def _check(site: Site, place: Path) -> None:
     """Raise SiteFileError for what no single key shows: a probe that is missing or claimed twice."""
     for what in ("name", "uid"):
-        counted = Counter(getattr(device, what) for device in site.device)
+        counted = Counter(
+            device.name if what == "name" else canonical_id(device.uid) for device in site.device
+        )
         twice = sorted(value for value, count in counted.items() if count > 1 and value)
         if twice:
             raise SiteFileError(
@@ -130,13 +145,8 @@ def _check(site: Site, place: Path) -> None:
 
 
 def same_id(one: str, other: str) -> bool:
-    """Whether two unique ids are one: letters in either case, decimal numbers with or without leading zeros.
-
-    J-Link ids are decimal; USB has them with leading zeros, pyOCD without.
-    """
-    if one.isdecimal() and other.isdecimal():
-        return int(one) == int(other)
-    return bool(one) and one.lower() == other.lower()
+    """Whether two unique ids are one, however they are spelt."""
+    return bool(one) and canonical_id(one) == canonical_id(other)
 
 
 def draft(devices: list[Device], *, header: bool = True) -> str:

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from bench import process
-from bench.errors import LabError, PowerCommandError, QuarantinedError
+from bench.errors import LabError, PowerCommandError, QuarantinedError, ToolMissingError
 from bench.locks import device_lock
+from bench.site import site_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -61,11 +62,11 @@ class Recovery:
         with device_lock(self._usable(), self._lock_wait_s) as (uid, lock):
             device = self._devices[uid]
             tried: list[str] = []
-            step = ""
+            step = before = ""
             while True:
-                if step == POWER_CYCLE:
-                    cycle_power(device)
                 try:
+                    if step == POWER_CYCLE:
+                        cycle_power(device, before)
                     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
                         result = once(device, lock, step, Path(folder))
                     self._failed[uid] = 0
@@ -79,6 +80,7 @@ class Recovery:
                         raise
                     _LOG.warning("%s: %s; next: %s", device.name, fault.what, step)
                     tried.append(step)
+                    before = fault.what
 
     def _next_step(self, fault: LabError, tried: list[str], device: Device) -> str:
         """Return what to try next for this fault, or nothing."""
@@ -100,16 +102,35 @@ class Recovery:
         return usable
 
 
-def cycle_power(device: Device) -> None:
+def cycle_power(device: Device, before: str = "") -> None:
     """Switch a device off and on by its site file's command.
 
+    Args:
+        device: which.
+        before: the fault that this is to mend, for the message.
+
     Raises:
-        PowerCommandError: it failed, or took longer than a minute.
+        PowerCommandError: the command is not there, failed, or took longer than a minute.
     """
     command = shlex.split(device.power_command)
-    done = process.run(command, deadline_s=_POWER_S, tool_hint="power_command in bench.toml")
-    if done.exit_code != 0 or done.timed_out:
+    because = f"; it was to mend this: {before}" if before else ""
+    hint = f"power_command of {device.name} in {site_path().name}; try it by hand"
+    try:
+        done = process.run(command, deadline_s=_POWER_S)
+    except ToolMissingError as missing:
         raise PowerCommandError(
-            f"power_command ended with {done.exit_code}: {done.stderr.decode('utf-8', 'replace')[-200:]}",
+            f"power_command cannot be run: {missing.what}{because}", where=device.name, hint=hint
+        ) from missing
+    told = (done.stderr or done.stdout).decode("utf-8", "replace").strip()[-200:]
+    if done.timed_out:
+        raise PowerCommandError(
+            f"power_command was not done after {_POWER_S:g} s and was ended{because}",
             where=device.name,
+            hint=hint,
+        )
+    if done.exit_code != 0:
+        raise PowerCommandError(
+            f"power_command ended with {done.exit_code}: {told or 'not a word'}{because}",
+            where=device.name,
+            hint=hint,
         )

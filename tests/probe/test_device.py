@@ -142,6 +142,35 @@ def test_power_is_cycled_where_the_site_file_says_how(
     assert output_of("linear") == log.outputs[0, 0]
 
 
+@pytest.mark.parametrize(
+    ("command", "telling"),
+    [
+        ("sh -c 'echo no such hub >&2; exit 7'", "ended with 7: no such hub"),
+        ("no-such-program -l 1", "no-such-program is not installed"),
+        ("sleep 60", "was not done after 1 s and was ended"),
+    ],
+)
+def test_a_power_command_that_fails_is_named(
+    command: str,
+    telling: str,
+    plug_in: Callable[..., Simulated],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What was wrong with the device before is in the message too; nothing else is tried."""
+    monkeypatch.setattr("bench.targets.recovery._POWER_S", 1.0)
+    simulated = plug_in(power_command=command)
+    simulated.bench.do("power_off")
+
+    with pytest.raises(LabError, match=telling) as caught:
+        simulated.flash(ladder={"no-power": ("power-cycle",)})
+
+    assert "power-command" == caught.value.code
+    assert simulated.entry.name == caught.value.where
+    assert "the probe answers, the chip does not" in caught.value.what
+    simulated.bench.do("power_on")
+    simulated.flash()
+
+
 def test_a_device_that_fails_again_is_left_alone(an386: Simulated) -> None:
     """Twice in a row, then quarantined for the rest of the run, at once."""
     target = an386.target()

@@ -136,6 +136,28 @@ def test_the_generic_target_is_refused(an386: Simulated) -> None:
     an386.flash()
 
 
+def test_zero_bytes_programmed_is_a_failure(an386: Simulated, tmp_path: Path) -> None:
+    """An image whose segments are all empty: pyOCD has nothing to do and says that all is well."""
+    image = image_of("mps2-an386")
+    emptied = dataclasses.replace(image, elf=_emptied(image.elf, tmp_path / "empty.elf"))
+
+    with pytest.raises(LabError, match=r"0 bytes were programmed and 0 were there") as caught:
+        an386.target().flash(an386.board, emptied)
+
+    assert "flash-target" == caught.value.code
+    an386.flash()
+
+
+def _emptied(elf: Path, copy: Path) -> Path:
+    """Write a copy whose segments have nothing in the file (ELF's p_filesz, 16 bytes into each header of 32)."""
+    raw = bytearray(elf.read_bytes())
+    start, count = struct.unpack_from("<I", raw, 28)[0], struct.unpack_from("<H", raw, 44)[0]
+    for header in range(start, start + 32 * count, 32):
+        struct.pack_into("<I", raw, header + 16, 0)
+    copy.write_bytes(raw)
+    return copy
+
+
 def test_an_image_outside_of_flash_is_refused(nrf52: Simulated, tmp_path: Path) -> None:
     """Programming into RAM is no flashing, whatever pyOCD calls it."""
     image = image_of("nrf52840dk")

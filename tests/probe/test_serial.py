@@ -222,6 +222,37 @@ def test_a_port_in_use_is_found_before_anything_is_flashed(an386: Simulated) -> 
 
 
 @qemu
+def test_opening_the_port_resets_the_board_before_anything_is_flashed(an386: Simulated) -> None:
+    """DTR is wired to the reset pin (S29): the port is opened first, then reset on purpose, and nothing is lost."""
+    an386.run()
+    before = an386.bench.status()["resets"]
+    an386.bench.arm(reset_on_open=True)
+
+    log, transcript = an386.run()
+
+    plain = an386.bench.status()["resets"] - before
+    assert output_of("linear") == log.outputs[0, 0]
+    assert (0, b"") == (transcript.repaired_lines, transcript.received)
+    an386.bench.arm(reset_on_open=False)
+    an386.run()
+    assert 1 == plain - (an386.bench.status()["resets"] - before - plain)
+
+
+@qemu
+def test_a_port_that_comes_back_with_a_reset_is_named(an386: Simulated) -> None:
+    """The port vanishes in the middle, and opening it again resets the board (S29): no line of two runs is mixed."""
+    an386.bench.arm(reset_on_open=True, serial_gone_after_bytes=500, serial_back=True)
+
+    with pytest.raises(LabError, match=r"began anew in the middle of its run") as caught:
+        an386.run(deadline_s=20.0)
+
+    assert "no-boot" == caught.value.code
+    an386.bench.do("mend")
+    log, _ = an386.run()
+    assert output_of("linear") == log.outputs[0, 0]
+
+
+@qemu
 def test_a_second_reader_steals_bytes_and_is_noticed(an386: Simulated) -> None:
     """Either all that it took was sent again, or the run fails and says so; never do wrong bytes pass."""
     stop = threading.Event()

@@ -57,7 +57,12 @@ def test_an_unknown_device_names_the_nearest(tmp_path: Path) -> None:
         ("[[device]]\nname=1\nboard='x'\n", "device.0.name"),
         ("[[device]\n", "at line 1"),
         (_TWO + "\n[[device]]\nname='a'\nboard='x'\nprobe_uid='2'\n", "name a stands for more"),
-        (_TWO + "\n[[device]]\nname='c'\nboard='x'\nprobe_uid='SIM-a'\n", "probe_uid SIM-a stands"),
+        (_TWO + "\n[[device]]\nname='c'\nboard='x'\nprobe_uid='SIM-a'\n", "probe_uid sim-a stands"),
+        (_TWO + "\n[[device]]\nname='c'\nboard='x'\nprobe_uid='683012345'\n", "683012345 stands"),
+        (
+            "[[device]]\nname='a'\nboard='x'\nprobe_uid='1'\npower_command=\"uhubctl -l '1\"\n",
+            r"device.0.power_command: .*not a command that a shell could read: No closing",
+        ),
     ],
 )
 def test_a_bad_file_is_named_with_its_key(tmp_path: Path, text: str, telling: str) -> None:
@@ -101,6 +106,8 @@ def test_a_device_has_one_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
             assert "two" == taken
 
     assert is_free("one")
+    with device_lock(["000683012345"], 0):  # a J-Link as USB spells it, and as pyOCD does
+        assert not is_free("683012345")
 
 
 def test_a_killed_holder_frees_the_device(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

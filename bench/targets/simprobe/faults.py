@@ -29,6 +29,8 @@ class Faults:
         serial_back: a port that vanished comes back under another name.
         serial_trickle: after the reset nothing comes but a byte now and then, for ever.
         serial_mute: nothing comes at all.
+        reset_on_open: opening the port moves DTR, which is wired to the reset pin; a pseudo-terminal has no such line,
+            so the device sees that somebody came instead.
     """
 
     unplug_after_packets: int | None = None
@@ -50,6 +52,7 @@ class Faults:
     serial_back: bool = False
     serial_trickle: bool = False
     serial_mute: bool = False
+    reset_on_open: bool = False
 
     def due(self, name: str) -> bool:
         """Count one event towards a fault; whether it is due now. It stays due until it is disarmed."""

@@ -31,10 +31,18 @@ class SerialCable:
         uart: returns the descriptors to read from and to write to; others after a dead chip got power again.
         link: stable path of the port.
         faults: what is to go wrong.
+        on_open: called when a host opens the port of a device whose DTR is wired to its reset.
     """
 
-    def __init__(self, uart: Callable[[], tuple[int, int]], link: Path, faults: Faults) -> None:
+    def __init__(
+        self,
+        uart: Callable[[], tuple[int, int]],
+        link: Path,
+        faults: Faults,
+        on_open: Callable[[], None],
+    ) -> None:
         self._uart = uart
+        self._on_open = on_open
         self._link = link
         self._faults = faults
         self._since_reset = 0
@@ -104,7 +112,9 @@ class SerialCable:
         watch = select.poll()
         watch.register(self._master, select.POLLIN)
         events = watch.poll(0)
-        self.read_by_host = not any(event & select.POLLHUP for _, event in events)
+        was_read, self.read_by_host = self.read_by_host, _is_open(events)
+        if self.read_by_host and not was_read and self._faults.reset_on_open:
+            self._on_open()
         if self.read_by_host and events:
             with suppress(OSError):
                 self._send_to_chip(os.read(self._master, 4096))
@@ -155,6 +165,11 @@ class SerialCable:
                 select.select([], [self._master], [], 0.05)
             except OSError:
                 return
+
+
+def _is_open(events: list[tuple[int, int]]) -> bool:
+    """Whether some program has the other end of a pseudo-terminal open."""
+    return not any(event & select.POLLHUP for _, event in events)
 
 
 def _at_half_the_rate(data: bytes) -> bytes:

@@ -49,14 +49,24 @@ class Device:
         self.port = DebugPort(self.chip, self.faults)
         target = pyocd_target_name(kind) if kind in MACHINES else kind
         self.firmware = ProbeFirmware(uid, kind, target, self.port)
-        self.cable = SerialCable(lambda: self.chip.uart, folder / "tty", self.faults)
-        self.chip.on_reset = self.cable.note_reset
         self.lock = threading.RLock()
+        self.cable = SerialCable(
+            lambda: self.chip.uart, folder / "tty", self.faults, self._pulse_reset
+        )
+        self.chip.on_reset = self.cable.note_reset
         self.plugged = True
         self.claimed_by: socket.socket | None = None
         self.connections = 0
         self.ended = False
         self.last_seen = time.monotonic()
+
+    def _pulse_reset(self) -> None:
+        """Pull the reset pin for a moment, as DTR does on some boards when a port is opened."""
+        with self.lock:
+            if self.chip.powered:
+                self.chip.wake()
+                self.chip.hold_reset()
+                self.chip.release_reset()
 
     # --- clients ---
 
