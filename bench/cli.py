@@ -267,6 +267,14 @@ def run(
         float | None, typer.Option(help="Seconds until the run is given up.")
     ] = None,
     *,
+    operators: Annotated[
+        bool,
+        typer.Option(
+            "--operators",
+            help="Also what each instruction of the program costs; with --json the output is "
+            '{"record": ..., "operators": ...}.',
+        ),
+    ] = False,
     pack: Annotated[
         bool, typer.Option("--pack", help="Re-encode weights for the board's kernels first.")
     ] = False,
@@ -279,6 +287,7 @@ def run(
 ) -> None:
     """Run one program once, for debugging and scripts. Without --input the inputs are random, of a fixed seed."""
     from bench import foreign, pipeline  # noqa: PLC0415  only this command runs anything
+    from bench import operators as operator_tables  # noqa: PLC0415
     from bench import show as tables  # noqa: PLC0415
     from bench.bundle import Options  # noqa: PLC0415
     from bench.rewrite.programs import packed  # noqa: PLC0415
@@ -297,7 +306,7 @@ def run(
     if isinstance(image, LabError):
         raise image
     plan = pipeline.Plan(
-        Options(warmup=0, iterations=iterations, arena_limit_bytes=arena),
+        Options(warmup=0, iterations=iterations, arena_limit_bytes=arena, operator_ticks=operators),
         deadline_s=deadline,
         resets=resets,
         wanted=Wanted(latency_width),
@@ -315,11 +324,15 @@ def run(
         typer.echo(outcome.transcript.raw.decode("utf-8", "replace"), err=True)
     for index, path in enumerate(outputs or ()):
         foreign.write_output(path, outcome.log.outputs[0, index], made.manifest.outputs[index])
+    rows = outcome.files[operator_tables.FILE] if operators else b""
     if as_json:
-        typer.echo(outcome.record.model_dump_json(indent=1, by_alias=True))
+        record = outcome.record.model_dump_json(indent=1, by_alias=True)
+        typer.echo(f'{{"record": {record},\n"operators": {rows.decode()}}}' if rows else record)
         return
     for table in tables.tables([outcome.record]):
         _out().print(table)
+    if rows:
+        _out().print(cli_inspect.operators_of(outcome.record, operator_tables.read_table(rows)))
 
 
 def main() -> None:

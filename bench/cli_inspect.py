@@ -68,9 +68,13 @@ def show_operators(
         typer.echo("no records match; `bench show` tells what there is")
     console = Console(width=None if sys.stdout.isatty() else _WIDE)
     for record, table in tables:
-        estimate = record.find("latency", "est_cycles")
-        est_latency = estimate.median if estimate is not None else None
-        console.print(operators_table(table, _title(record), est_latency))
+        console.print(operators_of(record, table))
+
+
+def operators_of(record: Record, table: OperatorTable) -> Table:
+    """Return the operators of a record, beside the estimate of its whole inference: the warm one, else the first."""
+    estimate = record.find("latency", "est_cycles") or record.find("latency_first", "est_cycles")
+    return operators_table(table, _title(record), estimate.median if estimate else None)
 
 
 def _title(record: Record) -> str:

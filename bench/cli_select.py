@@ -241,7 +241,7 @@ def _latency_text(c: Candidate) -> str:
     return (
         text
         if c.band_s[0] == c.band_s[1]
-        else f"{text} ({show_seconds(c.band_s[0])} to {show_seconds(c.band_s[1])})"
+        else f"{text} ({show_seconds(c.band_s[0])} to {show_seconds(c.band_s[1])}{', ' if c.band_note else ''}{c.band_note})"
     )
 
 

@@ -19,6 +19,10 @@ BESIDE_NAME = re.compile(r"\d{8}T\d{6}Z-[^.]+-[0-9a-f]{8}\.[^.]+\..+")
 NO_RECORDS = frozenset({"board.json", "baselines.json"})  # what else may lie among records
 
 
+# in the source of an estimate whose band no independent anchors set
+NOT_ESTABLISHED = "band not established"
+
+
 class Evidence(StrEnum):
     """What a figure is. Unlike kinds are never ranked together."""
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from bench.errors import BoardFileError
 from bench.fit import Fit, Memory, fits_of, needs_of
 from bench.quantity import show_bytes, show_seconds
+from bench.record import NOT_ESTABLISHED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,6 +54,7 @@ class Candidate:
     Attributes:
         latency_s: None where nothing says what time it takes (a count of instructions is no time).
         band_s: what the latency is between: an estimate's band, the samples' range on silicon.
+        band_note: what is to be said of the band: that no independent anchors set it; empty otherwise.
         image: `deployment`, or `lab` for an upper bound.
         issues: why there is no usable record, or what its reader should know.
     """
@@ -76,6 +78,7 @@ class Candidate:
     price: float | None
     run_id: str
     issues: str = ""
+    band_note: str = ""
 
 
 @dataclass(frozen=True)
@@ -166,7 +169,17 @@ def _candidate(
         price=prices.get(str(run["board"])),
         run_id=str(run["run_id"]),
         issues=str(run["issues"]) if str(run["status"]) == "invalid" else "",
+        band_note=_band_note(found) if evidence == "estimate" else "",
     )
+
+
+def _band_note(found: Mapping[tuple[str, str, str], Mapping[Any, Any]]) -> str:
+    """Return that the estimate's band is the wide default, if it is."""
+    for name in ("latency", "latency_first"):
+        row = found.get((name, "est_cycles", "estimate"))
+        if row is not None:
+            return NOT_ESTABLISHED if NOT_ESTABLISHED in str(row["source"]) else ""
+    return ""
 
 
 def _latency(
@@ -362,7 +375,8 @@ def _timed(c: Candidate, limit: float | None) -> list[tuple[str, Answer, str]]:
             ("max-latency", Answer.UNDECIDED, "no time is known: a count of instructions is none")
         ]
     low, high = c.band_s
-    text = f"{show_seconds(c.latency_s)} ({show_seconds(low)} to {show_seconds(high)}, {c.evidence}) against {show_seconds(limit)}"
+    kind = f"{c.evidence}, {c.band_note}" if c.band_note else c.evidence
+    text = f"{show_seconds(c.latency_s)} ({show_seconds(low)} to {show_seconds(high)}, {kind}) against {show_seconds(limit)}"
     if low > limit:
         return [("max-latency", Answer.FAILS, f"too slow: {text}")]
     return (

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from rich.table import Table
 
 from bench.headroom import FLASH_PARTS, RAM_PARTS, with_reserves
-from bench.record import Measure, Record
+from bench.record import NOT_ESTABLISHED, Measure, Record
 from bench.show import best_latency, board_label, evidence_title
 
 _SHORT = {"input_output": "in/out"}
@@ -67,16 +67,11 @@ def _estimate(measure: Measure | None) -> tuple[str, str]:
     if measure is None or measure.band is None or not measure.median:
         return "-", "-"
     low, high = (100 * (end / measure.median - 1) for end in measure.band)
-    star = "" if established(measure) else " *"
+    star = " *" if NOT_ESTABLISHED in measure.source else ""
     return f"{measure.median:,.0f}", f"{low:+.0f} to {high:+.0f} %{star}"
 
 
-def established(measure: Measure) -> bool:
-    """Whether independent anchors set an estimate's band."""
-    return "not established" not in measure.source
-
-
-FOOTNOTE = "* band not established: a wide default (docs/estimate.md)"
+FOOTNOTE = f"* {NOT_ESTABLISHED}: a wide default (docs/estimate.md)"
 
 
 def region_tables(

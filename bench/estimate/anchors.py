@@ -16,6 +16,7 @@ from bench.estimate.fit import Counted, read_counts
 from bench.estimate.kinds import MVE, Kind
 from bench.estimate.price import Price
 from bench.estimate.table import Table, table_of
+from bench.record import NOT_ESTABLISHED
 
 FOLDER = Path(__file__).parent / "anchors"
 NEEDED = 3  # held anchors
@@ -71,7 +72,7 @@ class Band:
         return cycles * (1 + self.low), cycles * (1 + self.high)
 
     def __str__(self) -> str:
-        told = f"from {self.anchors} held anchors" if self.established else "band not established"
+        told = f"from {self.anchors} held anchors" if self.established else NOT_ESTABLISHED
         return f"{100 * self.low:+.0f} % to {100 * self.high:+.0f} %, {told}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from typing import TYPE_CHECKING
 
 from bench import operators
@@ -15,11 +16,11 @@ if TYPE_CHECKING:
 def table(run: Run) -> operators.OperatorTable:
     """Return the operators' table; it has no rows if the device sent no `op` lines."""
     scale = latency.scale_of(run)
-    whole = run.log.ticks.get("latency") or run.log.ticks["latency_first"]
+    whole = run.ticks("latency") or run.ticks("latency_first")
     found = operators.join(
         run.program.manifest.operators,
         {index: scale.convert(ticks) for index, _, ticks in run.log.operator_ticks},
-        sorted(scale.convert(ticks) for ticks in whole)[len(whole) // 2],
+        statistics.median(scale.convert(ticks) for ticks in whole),
         unit=scale.unit,
         evidence=scale.evidence.value,
         source=scale.source,

@@ -14,6 +14,7 @@ from bench import select as selecting
 from bench.noise import spread
 from bench.program import is_quantized
 from bench.quantity import show, show_bytes, show_count, show_seconds
+from bench.record import NOT_ESTABLISHED
 from bench.report import charts
 
 if TYPE_CHECKING:
@@ -57,6 +58,10 @@ class Figure:
     evidence: str = ""
 
 
+def _note(row: Mapping[Any, Any]) -> str:
+    return f", {NOT_ESTABLISHED}" if NOT_ESTABLISHED in str(row["source"]) else ""
+
+
 @dataclass
 class Run:
     """A record with its measures, as the page wants it."""
@@ -88,7 +93,10 @@ class Run:
         text = show_count(float(row["median"]), *ends)
         unit = {"instructions": "instr."}.get(str(row["unit"]), str(row["unit"]))
         return Figure(
-            f"{text} {unit}", f"{whole.text}. {whole.origin}", whole.run_id, whole.evidence
+            f"{text} {unit}{_note(row)}",
+            f"{whole.text}. {whole.origin}",
+            whole.run_id,
+            whole.evidence,
         )
 
     def figure(self, row: Mapping[Any, Any] | None) -> Figure:
@@ -99,7 +107,7 @@ class Run:
         if row["unit"] == "fraction" and row["low"] == row["low"]:  # a NaN is not itself
             text += f" [{row['low']:.1%}, {row['high']:.1%}]"
         if row["band_low"] == row["band_low"]:
-            text += f" ({row['band_low']:,.0f} to {row['band_high']:,.0f})"
+            text += f" ({row['band_low']:,.0f} to {row['band_high']:,.0f}){_note(row)}"
         origin = f"{row['measure']}: {row['evidence']}, {_MEANING.get(str(row['evidence']), '')}. {row['source']} Run {self.facts['run_id']}, {self.facts['time_utc']}, commit {str(self.facts['commit'])[:12]}{' dirty' if self.facts['dirty'] else ''}."
         return Figure(text, origin, str(self.facts["run_id"]), str(row["evidence"]))
 
@@ -227,7 +235,7 @@ def _judged(one: Judged) -> Mapping[str, Any]:
     if c.latency_s is not None and c.band_s is not None:
         latency = show_seconds(c.latency_s)
         if c.band_s[0] != c.band_s[1]:
-            latency += f" ({show_seconds(c.band_s[0])} to {show_seconds(c.band_s[1])})"
+            latency += f" ({show_seconds(c.band_s[0])} to {show_seconds(c.band_s[1])}{', ' if c.band_note else ''}{c.band_note})"
     elif c.latency is not None:
         latency = f"{show_count(c.latency)} instr., no time"
     else:

@@ -96,9 +96,9 @@ def cycles(*values: float) -> Measure:
     return measured("latency", "cycles", Evidence.SILICON, *values)
 
 
-def estimate(value: float, low: float, high: float) -> Measure:
+def estimate(value: float, low: float, high: float, source: str = "") -> Measure:
     """Return a latency of a timing model."""
-    made = measured("latency", "est_cycles", Evidence.ESTIMATE, value)
+    made = measured("latency", "est_cycles", Evidence.ESTIMATE, value, source=source)
     return made.model_copy(update={"band": (low, high)})
 
 

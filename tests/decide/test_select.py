@@ -15,7 +15,7 @@ from bench.cli import app
 from bench.errors import BoardFileError, InputError
 from bench.fit import Fit, read_memories
 from bench.quantity import parse_bytes, parse_seconds, show_seconds
-from bench.record import Evidence, measured
+from bench.record import NOT_ESTABLISHED, Evidence, measured
 from bench.select import (
     Answer,
     Candidate,
@@ -122,6 +122,24 @@ def test_an_instruction_count_is_no_time() -> None:
 
     assert Answer.UNDECIDED is asked.answer
     assert (Answer.MEETS, None) == (free.answer, free.rank)
+
+
+def test_a_band_that_no_anchors_set_is_told(save: Save, tmp_path: Path) -> None:
+    """In the table, in the reason and in JSON; not where anchors set it."""
+    for board, told in (("mps2-an386", NOT_ESTABLISHED), ("mps3-an547", "from 8 held anchors")):
+        band = estimate(320_000, 240_000, 480_000, f"-25 % to +50 %, {told}")
+        save(make_record(band, nbytes("flash_total", 9), nbytes("ram_total", 9), board=board))
+
+    options = ["select", f"--results={tmp_path / 'results'}", "--max-latency=11ms"]
+    text = CliRunner().invoke(app, options).stdout
+    found = json.loads(CliRunner().invoke(app, [*options, "--json"]).stdout)["candidates"]
+
+    notes = {one["candidate"]["board"]: one["candidate"]["band_note"] for one in found}
+    assert (NOT_ESTABLISHED, "") == (notes["mps2-an386"], notes["mps3-an547"])
+    assert NOT_ESTABLISHED in " ".join(text.split())
+    reasons = {one["candidate"]["board"]: " ".join(one["reasons"]) for one in found}
+    assert NOT_ESTABLISHED in reasons["mps2-an386"]
+    assert NOT_ESTABLISHED not in reasons["mps3-an547"]
 
 
 def test_silicon_stands_above_and_apart_and_overlapping_bands_share_a_rank() -> None:

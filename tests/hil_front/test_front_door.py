@@ -86,6 +86,23 @@ def test_one_program_once_with_raw_inputs_and_outputs(tmp_path: Path) -> None:
 
 
 @pytest.mark.qemu
+def test_one_program_tells_what_each_instruction_costs() -> None:
+    """`bench run --operators`: rows and remainder are the inference of the record, in instructions and est_cycles."""
+    arguments = ("run", str(UPSTREAM / "linear_cortex-m4.pte"), "--board=mps2-an386", "--operators")
+    done = _bench(*arguments, "--json")
+    told = json.loads(done.stdout)
+    found = {(m["name"], m["unit"]): m["median"] for m in told["record"]["measures"]}
+    table = told["operators"]
+
+    assert [0, 1, 2, 3] == [row["index"] for row in table["rows"]]
+    whole = sum(row["instructions"] for row in table["rows"]) + table["remainder"]["instructions"]
+    assert found["latency_first", "instructions"] == whole == table["latency"]
+    cycles = sum(row["est_cycles"] for row in table["rows"])
+    assert 0.8 < cycles / found["latency_first", "est_cycles"] <= 1.0
+    assert "between-operators" in _bench(*arguments).stdout
+
+
+@pytest.mark.qemu
 def test_npy_files_go_in_and_out_in_logical_shape(tmp_path: Path) -> None:
     """A .npy has the model's own NCHW shape; the program's layout is the lab's business."""
     stem = UPSTREAM / "resnet8_cortex-m4"
