@@ -9,7 +9,7 @@ MODELS ?= digits_cnn ds_cnn resnet8 mobilenet_v1_025 autoencoder linear
 SCHEMES ?= int8
 CXX_SOURCES = $(shell git ls-files '*.cpp' '*.hpp')
 
-.PHONY: browser nightly bench-nightly test-kills bench bench-kernels bench-estimate test check setup system format clean help
+.PHONY: browser fuzzer fuzz nightly bench-nightly test-kills bench bench-kernels bench-estimate test check setup system format clean help
 
 help: ## Say what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -20,7 +20,7 @@ bench: setup ## Set up what is missing, then run every model on every emulated b
 bench-kernels: setup ## Count the instructions of every kernel at the shapes that models have
 	@$(PYTHON) -m benchmarks.kernels
 
-test: browser setup ## Set up what is missing, then run every test
+test: browser fuzzer setup ## Set up what is missing, then run every test
 	@$(PYTHON) -m pytest -q --durations=10
 
 bench-estimate: setup ## Show how far off estimated cycles are: the tables against manuals and real parts
@@ -42,6 +42,9 @@ nightly: setup ## Run the matrix and say what got worse; e.g. make nightly NIGHT
 bench-nightly: setup ## The figures of the change-point test: a seeded history, 1,000 nights of noise
 	@$(PYTHON) -m tests.decide.history
 
+fuzz: fuzzer setup ## Ten million changed programs for the runtime, under sanitizers: half an hour; e.g. make fuzz FUZZ="1000000 7"
+	@$(PYTHON) -m tests.fuzz $(FUZZ)
+
 test-kills: setup ## Kill a recording process 200 times: nothing damaged, nothing lost
 	@BENCH_KILLS=200 $(PYTHON) -m pytest -q tests/decide/test_robust.py
 
@@ -57,6 +60,9 @@ system:
 
 browser: # what the report is tested in
 	@tools/system_packages.sh --browser
+
+fuzzer: # clang, whose libFuzzer has no counterpart in GCC
+	@tools/system_packages.sh --fuzzer
 
 $(STAMP): pyproject.toml constraints.txt
 	@echo "setup: Python environment in $(VENV) (torch and executorch: the first time takes a minute or more)"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Installs, with apt, the system packages that the lab lacks; elsewhere it says which programs are missing.
+# --browser: what the report is tested in, too. --fuzzer: what the runtime is fuzzed with, too.
 set -euo pipefail
 
 # program or file that proves the package : Debian package
@@ -37,9 +38,19 @@ if ! python3 -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 
   echo "setup: python3 is $(python3 --version 2>&1); the lab needs 3.11 or 3.12" >&2
   exit 3
 fi
+available() { apt-cache show "$1" 2>/dev/null | grep -q '^Filename:'; }
 # for tests of the report alone; a distribution without such a package does without
-if [ "${1:-}" = --browser ] && ! command -v chromium >/dev/null && apt-cache show chromium 2>/dev/null | grep -q '^Filename:'; then
+if [[ " $* " == *" --browser "* ]] && ! command -v chromium >/dev/null && available chromium; then
   missing+=("chromium")
+fi
+# Clang brings libFuzzer in a package of the same version: 14 on Debian 12, 18 on Ubuntu 24.04
+if [[ " $* " == *" --fuzzer "* ]] && ! compgen -c clang++- >/dev/null; then
+  for version in 14 15 16 18 19; do
+    if available "libclang-rt-$version-dev"; then
+      missing+=("clang-$version" "libclang-rt-$version-dev")
+      break
+    fi
+  done
 fi
 [ ${#missing[@]} -eq 0 ] && exit 0
 

@@ -63,6 +63,14 @@ class Args {
 
   uint32_t count() const { return count_; }
   bool is_tensor(uint32_t i) const { return kind(i) == ValueKind::kTensor; }
+  bool is_tensor_list(uint32_t i) const { return kind(i) == ValueKind::kTensorList; }
+  // @return entry k of a list of tensors, which `match` may not have looked at; nullptr: no tensor.
+  const Tensor* item(uint32_t i, uint32_t k) const {
+    const int32_t index = slot(i).tensors.item(k);
+    const bool is_one = index >= 0 && static_cast<uint32_t>(index) < values_.count &&
+                        values_.kinds[index] == ValueKind::kTensor;
+    return is_one ? values_.slots[index].tensor : nullptr;
+  }
   bool is_bool(uint32_t i) const { return kind(i) == ValueKind::kBool; }
   bool is_double(uint32_t i) const { return kind(i) == ValueKind::kDouble; }
   bool is_integer(uint32_t i) const { return kind(i) == ValueKind::kInt; }

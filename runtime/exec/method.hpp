@@ -65,9 +65,11 @@ class Method {
   Tensor& output(uint32_t i) { return *slots_[plan_.outputs()[i]].tensor; }
   // What an instruction of the program writes (the first of several), valid until an instruction
   // that shares its memory; nullptr if it writes no tensor.
-  const Tensor* result(uint32_t i) const {
+  const Tensor* result(uint32_t i) const { return arguments(i).result(); }
+  // What an instruction of the program is called with; valid as long as the method.
+  Args arguments(uint32_t i) const {
     const pte::Instruction instruction = plan_.instruction(i);
-    return Args(values(), instruction.arguments, instruction.argument_count).result();
+    return {values(), instruction.arguments, instruction.argument_count};
   }
 
   // Runs the method once. Inputs may share memory with other tensors of the plan: write all of

@@ -5,18 +5,29 @@
 
 namespace rt::kernels {
 
+// @return the number as a tensor of that type holds it, once check_fill accepted it. Any number but
+// 0 is true; what an integer type is too narrow for wraps.
+template <typename T>
+T fill_value(const Args& args, uint32_t number, ScalarType type) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return static_cast<T>(args.number(number));
+  } else {
+    if (type == ScalarType::kBool) return args.number(number) != 0.0 ? T{1} : T{};
+    const bool is_double = args.is_double(number);
+    return static_cast<T>(is_double ? static_cast<int32_t>(args.number(number))
+                                    : args.integer(number));
+  }
+}
+
 // Writes a number, which the tensor's type holds, to every element.
-inline void fill(Tensor &out, const Args &args, uint32_t number) {
+inline void fill(Tensor& out, const Args& args, uint32_t number) {
   for_type(out.type(), [&]<typename T>(T) {
-    T value = number_as<T>(args, number);
-    if (args.is_double(number)) value = static_cast<T>(args.number(number));
-    // Any non-zero number is true.
-    if (out.type() == ScalarType::kBool) value = args.number(number) != 0.0 ? T{1} : T{};
+    const T value = fill_value<T>(args, number, out.type());
     for (uint32_t i = 0; i < out.numel(); ++i) out.as<T>()[i] = value;
   });
 }
 
-inline Error check_fill(Args &args, uint32_t number, uint32_t out) {
+inline Error check_fill(Args& args, uint32_t number, uint32_t out) {
   RT_TRY(expect_known(args, out));
   const ScalarType type = args.tensor(out).type();
   if (type == ScalarType::kBool || type == ScalarType::kFloat || !args.is_double(number)) {
@@ -30,9 +41,9 @@ inline Error check_fill(Args &args, uint32_t number, uint32_t out) {
 }
 
 // A list of sizes says what the out tensor's shape does.
-inline Error expect_sizes(Args &args, uint32_t sizes, uint32_t out) {
+inline Error expect_sizes(Args& args, uint32_t sizes, uint32_t out) {
   const IntList list = args.list(sizes);
-  const Tensor &tensor = args.tensor(out);
+  const Tensor& tensor = args.tensor(out);
   bool fits = list.count() == tensor.rank();
   for (uint32_t dim = 0; fits && dim < tensor.rank(); ++dim) fits = list[dim] == tensor.size(dim);
   return fits ? Error::kOk : args.refuse(sizes, Error::kArgumentShape);

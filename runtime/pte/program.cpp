@@ -70,6 +70,15 @@ uint32_t length(const flatbuffers::Vector<T>* vector) {
   return vector == nullptr ? 0 : vector->size();
 }
 
+// The verifier aligns a vector's length, not its items: numbers of 64 bits may lie at any multiple
+// of 4.
+template <typename T>
+T item(const flatbuffers::Vector<T>& vector, uint32_t i) {
+  T number = 0;
+  std::memcpy(&number, vector.Data() + i * sizeof number, sizeof number);
+  return number;
+}
+
 bool all_below(std::span<const int32_t> indices, uint32_t end) {
   for (const int32_t index : indices) {
     if (index < 0 || static_cast<uint32_t>(index) >= end) return false;
@@ -180,7 +189,7 @@ Error Plan::check(int32_t& instruction) const {
     }
   }
   for (uint32_t i = 1; i < buffer_end(); ++i) {
-    const int64_t bytes = plan_->non_const_buffer_sizes()->Get(i);
+    const int64_t bytes = item(*plan_->non_const_buffer_sizes(), i);
     if (bytes < 0 || static_cast<uint64_t>(bytes) > kMaxBytes) return Error::kTensorOutOfBounds;
   }
   const auto& instructions = *plan_->chains()->Get(0)->instructions();
@@ -214,7 +223,7 @@ std::span<const int32_t> Plan::outputs() const { return span(plan_->outputs()); 
 
 uint32_t Plan::buffer_end() const { return length(plan_->non_const_buffer_sizes()); }
 uint32_t Plan::buffer_bytes(uint32_t buffer) const {
-  return static_cast<uint32_t>(plan_->non_const_buffer_sizes()->Get(buffer));
+  return static_cast<uint32_t>(item(*plan_->non_const_buffer_sizes(), buffer));
 }
 
 Error Plan::tensor(const fb::Tensor& table, Tensor& shape, TensorPlace& place) const {
@@ -276,7 +285,7 @@ Error Plan::constant(uint32_t index, uint32_t nbytes, const std::byte*& data) co
   if (segment.offset() > file_rest || segment.size() > file_rest - segment.offset()) {
     return Error::kTensorOutOfBounds;
   }
-  const uint64_t offset = offsets->offsets()->Get(index);
+  const uint64_t offset = item(*offsets->offsets(), index);
   if (offset > segment.size() || nbytes > segment.size() - offset) {
     return Error::kTensorOutOfBounds;
   }

@@ -10,6 +10,7 @@ import executorch.backends.cortex_m.passes  # noqa: F401
 import pytest
 import torch
 
+from tests.kernels.calls import CallStore
 from tests.kernels.harness import Harness
 from tests.runtime.building import build
 
@@ -21,9 +22,11 @@ if TYPE_CHECKING:
 def kernel_harness() -> Iterator[Harness]:
     """Build the harness, start it, end it after the last test."""
     folder = build(Path(__file__).parent, "kernels")
-    harness = Harness(folder / "harness")
+    store = CallStore()
+    harness = Harness(folder / "harness", store.keep)
     yield harness
     harness.close()
+    store.write()
 
 
 @pytest.fixture

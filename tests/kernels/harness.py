@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 # ExecuTorch's scalar_type.fbs.
@@ -88,7 +89,14 @@ def from_memory(data: bytes, like: torch.Tensor) -> torch.Tensor:
 class Harness:
     """A running harness process; a sanitizer's report ends it and fails the call."""
 
-    def __init__(self, binary: Path) -> None:
+    def __init__(self, binary: Path, seen: Callable[[bytes], None] = lambda _: None) -> None:
+        """Start the process.
+
+        Args:
+            binary: harness.cpp, built.
+            seen: is given each request that the kernel accepted.
+        """
+        self._seen = seen
         self._process = subprocess.Popen(
             [binary], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
@@ -127,6 +135,7 @@ class Harness:
         (refused,) = struct.unpack("i", self._read(4))
         if code != "ok":
             raise KernelRefusedError(code, refused)
+        self._seen(request)
         flat = [x for a in arguments for x in (a.items if isinstance(a, Tensors) else (a,))]
         likes = [argument.like for argument in flat if isinstance(argument, Out)]
         return [from_memory(self._read(like.nbytes), like) for like in likes]

@@ -14,6 +14,14 @@ Range range_of(const Args &args) {
   return {args.number(0), args.number(1), args.number(2)};
 }
 
+// Whether the type holds the number once its fraction is cut off.
+bool holds(ScalarType type, double number) {
+  if (type == ScalarType::kInt) return number > -2147483649.0 && number < 2147483648.0;
+  // The next double below 2^63 is 1024 less.
+  constexpr double kBound = 9223372036854775808.0;
+  return type != ScalarType::kLong || (number >= -kBound && number < kBound);
+}
+
 Error check(Args &args, uint32_t out_index) {
   const Range range = range_of(args);
   const Tensor &out = args.tensor(out_index);
@@ -23,6 +31,10 @@ Error check(Args &args, uint32_t out_index) {
   // The number of steps, rounded up.
   const bool fits = out.rank() == 1 && span > static_cast<double>(out.size(0)) - 1.0 &&
                     span <= static_cast<double>(out.size(0));
+  const double last = range.start + range.step * (static_cast<double>(out.numel()) - 1.0);
+  if (fits && (!holds(out.type(), range.start) || !holds(out.type(), last))) {
+    return args.refuse(out_index, Error::kArgumentValue);
+  }
   return fits || (out.numel() == 0 && span <= 0.0) ? Error::kOk
                                                    : args.refuse(out_index, Error::kArgumentShape);
 }

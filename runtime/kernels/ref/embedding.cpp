@@ -38,7 +38,7 @@ Error run(const Args &args, std::span<std::byte>) {
     const int64_t index =
         indices.type() == ScalarType::kLong ? indices.as<int64_t>()[i] : indices.as<int32_t>()[i];
     if (index < 0 || index >= table.size(0)) return Error::kIndexOutOfRange;
-    std::memcpy(out, table.data() + static_cast<uint32_t>(index) * row_bytes, row_bytes);
+    std::memmove(out, table.data() + static_cast<uint32_t>(index) * row_bytes, row_bytes);
   }
   return Error::kOk;
 }

@@ -45,8 +45,8 @@ Error run(const Args &args, std::span<std::byte>) {
     for (uint32_t dim = 0; dim < input.rank(); ++dim) {
       if (dim != along) from += at.index(dim) * in_strides.of[dim];
     }
-    std::memcpy(out.data() + static_cast<uint32_t>(to.offset()) * bytes,
-                input.data() + static_cast<uint32_t>(from) * bytes, bytes);
+    std::memmove(out.data() + static_cast<uint32_t>(to.offset()) * bytes,
+                 input.data() + static_cast<uint32_t>(from) * bytes, bytes);
   }
   return Error::kOk;
 }

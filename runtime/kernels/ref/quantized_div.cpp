@@ -37,8 +37,10 @@ Error prepare(Args& args, Needs&) {
   for (const uint32_t i : {kSelfZeroPoint, kOtherZeroPoint, kOutZeroPoint}) {
     RT_TRY(expect_range(args, i, -32768, 32767));
   }
-  return std::isfinite(args.number(kOutScale)) ? Error::kOk
-                                               : args.refuse(kOutScale, Error::kArgumentValue);
+  // As the float that it is used as: infinity times a quotient of 0 is no number.
+  return std::isfinite(static_cast<float>(args.number(kOutScale)))
+             ? Error::kOk
+             : args.refuse(kOutScale, Error::kArgumentValue);
 }
 
 template <typename T>

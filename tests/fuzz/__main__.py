@@ -1,0 +1,41 @@
+"""The long run: `python -m tests.fuzz [RUNS] [SEED]`, what `make fuzz` calls."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from tests.fuzz.fuzzing import FOLDER, build_target, clang, fuzz, line_coverage, write_seeds
+
+RUNS = 10_000_000
+SECONDS_A_RUN = 0.005  # what a slow machine takes, and more
+
+
+def say(text: str) -> None:
+    """Write a line."""
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def main() -> int:
+    """Fuzz; return what libFuzzer returned."""
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else int(time.time())
+    compiler = clang()
+    if compiler is None:
+        say("no clang++ with libFuzzer: install clang and libclang-rt-<version>-dev")
+        return 3
+    folder = build_target(compiler)
+    missing = write_seeds(folder)
+    say(f"{runs:,} executions, seed {seed}; kernels without a seed: {sorted(missing) or 'none'}")
+    done = fuzz(folder, FOLDER / "corpus", runs, seed, 600 + runs * SECONDS_A_RUN)
+    say("\n".join(done.log.splitlines()[-8:]))
+    for (outcome, error), count in done.outcomes.most_common():
+        say(f"{outcome:>10} {error:<28} {count:>12,}")
+    coverage = line_coverage()
+    ran, lines = (sum(pair[i] for pair in coverage.values()) for i in (0, 1))
+    say(f"edges {done.edges}; lines of runtime/ {ran} of {lines} ({100 * ran / lines:.1f} %)")
+    return done.exit_code
+
+
+sys.exit(main())
