@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from bench import cli_decide, cli_devices, cli_inspect, cli_ops, cli_select
+from bench import cli_decide, cli_devices, cli_inspect, cli_ops, cli_packs, cli_select
 from bench.board import all_boards
 from bench.catalogue import all_entries, find_boards
 from bench.errors import Blame, InputError, LabError, UnknownNameError
@@ -42,6 +42,7 @@ app = typer.Typer(
 cli_decide.register(app)
 cli_select.register(app)
 cli_devices.register(app)
+cli_packs.register(app)
 cli_inspect.register(app)
 cli_ops.register(app)
 _JSON = typer.Option("--json", help="Print JSON for a machine instead of a table.")

@@ -127,7 +127,8 @@ def _state(device: Device, seen: Attached) -> DeviceState:
     return DeviceState(device.name, device.board, device.uid, here, port, free, "; ".join(problems))
 
 
-def _packs(folders: Sequence[Path]) -> tuple[PackState, ...]:
+def pack_states(folders: Sequence[Path]) -> tuple[PackState, ...]:
+    """Return the packs of packs.lock, and which of them are in these folders."""
     states = []
     for pack in read_lock():
         try:
@@ -166,7 +167,7 @@ def examine(pack_folders: Sequence[Path] = (), bus: Sequence[tuple[str, str]] = 
             *(_package(*package) for package in _PACKAGES),
         ),
         attached=seen,
-        packs=_packs(pack_folders),
+        packs=pack_states(pack_folders),
         site=str(site_path()) if site_path().exists() else "",
         devices=tuple(_state(device, seen) for device in site.device),
         problems=tuple(problems),

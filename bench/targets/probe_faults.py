@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 from typing import TYPE_CHECKING
 
 import usb.core
@@ -81,11 +82,7 @@ def _fault_of_chip(
             hint="a write-protected or worn sector, or a clock the algorithm does not expect",
         )
     if isinstance(error, exceptions.TargetSupportError):
-        return PackMissingError(
-            f"pyOCD does not know this chip: {error}",
-            where=uid,
-            hint="it needs a CMSIS-Pack: `bench doctor` names it, --pack-dir says where it lies",
-        )
+        return _unknown_chip(error, uid)
     if any(silence in str(link) for link in chain for silence in _SILENCE):
         return NoPowerError(
             f"the probe answers, the chip does not, while {doing} ({told})",
@@ -97,4 +94,21 @@ def _fault_of_chip(
         f"the debug connection is not sound: {what} while {doing} ({told})",
         where=uid,
         hint="a long or loose debug cable, a slow hub; the probe's firmware may want an update",
+    )
+
+
+def _unknown_chip(error: exceptions.TargetSupportError, uid: str) -> LabError:
+    """Return what is wrong with the description of the chip: it is missing, or its pack cannot be used."""
+    match = re.search(r"Target type (\S+) not recognized", str(error))
+    if match is None:
+        return PackMissingError(
+            f"the CMSIS-Pack that describes the chip cannot be used: {error}",
+            where=uid,
+            hint="fetch it again; `bench packs add FILE` looks into it",
+        )
+    return PackMissingError(
+        f"pyOCD does not know the chip {match.group(1)}",
+        where=uid,
+        hint="a CMSIS-Pack describes it: its id belongs into board.toml ([pyocd] pack), `bench packs` lists those that "
+        "are known; if one is named already, it describes other chips",
     )

@@ -88,7 +88,8 @@ class Simulated:
         bundle = bundle or bundle_of("linear")
         image = options.pop("image", None) or image_of(self.board.id)
         request = Request(self.board, image, bundle, NONCE, deadline_s)
-        transcript = self.target(**options).run(request)
+        target = options.pop("target", None) or self.target(**options)
+        transcript = target.run(request)
         expected = Expected(self.board.id, image.build_id, f"{NONCE:016x}", bundle.crc32)
         return parse(transcript, expected), transcript
 
