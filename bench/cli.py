@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from bench import cli_decide, cli_devices, cli_inspect, cli_ops, cli_packs, cli_select
+from bench import cli_bring_up, cli_decide, cli_devices, cli_inspect, cli_ops, cli_packs, cli_select
 from bench.board import all_boards
 from bench.catalogue import all_entries, find_boards
 from bench.errors import Blame, InputError, LabError, UnknownNameError
@@ -39,6 +39,7 @@ app = typer.Typer(
     help="A benchmarking lab for PyTorch models on Arm Cortex-M microcontrollers. "
     "Benchmarks run with `pytest --board=ID [--model=NAME|FILE] [--scheme=int8|int8-ends|fp32]`.",
 )
+cli_bring_up.register(app)
 cli_decide.register(app)
 cli_select.register(app)
 cli_devices.register(app)

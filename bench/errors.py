@@ -196,6 +196,13 @@ class CounterError(LabError):
     blame = Blame.DEVICE
 
 
+class BringUpError(LabError):
+    """A board that answers and is not yet to be believed."""
+
+    code = "bring-up"
+    blame = Blame.DEVICE
+
+
 class RecordError(LabError):
     """A record that is damaged, foreign or cannot be written."""
 

@@ -38,7 +38,7 @@ def blank_record(attempt: Attempt, engine: str, version: str) -> Record:
     operators: dict[str, int] = {}
     for operator in manifest.operators:
         operators[operator.operator] = operators.get(operator.operator, 0) + 1
-    commit, dirty = _commit()
+    head, dirty = commit()
     return Record(
         run_id=secrets.token_hex(4),
         time_utc=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -73,7 +73,7 @@ def blank_record(attempt: Attempt, engine: str, version: str) -> Record:
             "target": attempt.target.version(),
             "python": sys.version.split()[0],
         },
-        commit=commit,
+        commit=head,
         dirty=dirty,
         status=Status.INVALID,
         issues=(),
@@ -118,7 +118,7 @@ def _workload_id(manifest: Manifest, engine: str, plan: Plan) -> str:
 
 
 @cache
-def _commit() -> tuple[str, bool]:
+def commit() -> tuple[str, bool]:
     """Return the project's commit and whether the tree differs from it; ("", True) outside a repository."""
     head = process.run(["git", "rev-parse", "HEAD"], deadline_s=20.0, cwd=PROJECT)
     if head.exit_code != 0:

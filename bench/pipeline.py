@@ -39,6 +39,7 @@ from bench.facts import blank_record, image_facts
 from bench.fit import fits_of, needs_of, shortage
 from bench.headroom import regions
 from bench.model import ModelSource, resolve_model
+from bench.proof import is_proven
 from bench.record import Issue, Measure, Record
 from bench.sampling import Wanted, further
 from bench.targets import Request, Target
@@ -454,8 +455,9 @@ def _of_the_way(attempt: Attempt, running: Running, measures: Sequence[Measure])
     board, target = attempt.case.board, attempt.target
     if isinstance(target, TwinTarget):
         return _of_twin(attempt, target.machine, running, measures)
-    if board.unverified and target.attachment == "probe":
-        return {"board-unproven": f"{board.id} was never seen on real hardware before"}
+    if board.unverified and target.attachment == "probe" and not is_proven(board.id):
+        message = f"no {board.id} passed `bench bring-up --board={board.id}` on this site yet"
+        return {"board-unproven": message}
     return {}
 
 

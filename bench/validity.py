@@ -62,7 +62,7 @@ _ALL = (
     Rule("warm-up-drift", Weight.DEGRADED, "the later half of the latency samples is slower or faster than the earlier"),
     Rule("wide-interval", Weight.NOTE, "the 95 % interval of the latency's median is wider than was wanted"),
     Rule("not-deterministic", Weight.DEGRADED, "outputs, or an emulator's counts, differ between resets"),
-    Rule("board-unproven", Weight.DEGRADED, "no such board was seen to work with this lab yet"),
+    Rule("board-unproven", Weight.DEGRADED, "no board of this type passed `bench bring-up` on this site yet"),
     Rule("too-large", Weight.DEGRADED, "the program and what a product needs beside it are larger than the board's "
          "memories: figures are of a twin with more"),
     Rule("retried", Weight.DEGRADED, "a run was damaged on the wire and done again"),
