@@ -30,6 +30,7 @@ class View(StrEnum):
     PARTS = "parts"
     LATENCY = "latency"
     REGIONS = "regions"
+    WHAT_IF = "what-if"
 
 
 app = typer.Typer(
@@ -168,7 +169,8 @@ def show(
     """Print records as a table: the latest run of each board, model and scheme. --format exports their measures.
 
     --view=parts has instructions, estimated cycles with their band and every part of RAM and Flash; latency has every
-    timed window with percentiles; regions has the headroom of each memory after a reserve.
+    timed window with percentiles; regions has the headroom of each memory after a reserve; what-if has what
+    float inputs and outputs cost an int8 program.
     """
     from bench import store  # noqa: PLC0415  pydantic takes a moment, and only this reads records
 
@@ -228,6 +230,8 @@ def _view(
         asked = {"RAM": reserve_ram, "Flash": reserve_flash}
         given = {kind: parse_bytes(text) for kind, text in asked.items() if text is not None}
         return [*show_memory.region_tables(records, given or None)]
+    if view is View.WHAT_IF:
+        return [*show_memory.what_if_tables(records)]
     return [*show.tables(records)]
 
 

@@ -37,6 +37,7 @@ from bench.errors import (
 )
 from bench.facts import blank_record, image_facts
 from bench.fit import fits_of, needs_of, shortage
+from bench.float_ends import find_float_ends
 from bench.headroom import regions
 from bench.model import ModelSource, resolve_model
 from bench.proof import is_proven
@@ -294,8 +295,12 @@ def run_case(attempt: Attempt) -> Outcome:
                 operator_est_cycles=operator_cycles,
                 repeats=_repeat(attempt, request),
             )
-            more = _sample_more(attempt, request, run)
-            run = replace(run, more=more, wanted_width=plan.wanted.width)
+            run = replace(
+                run,
+                more=_sample_more(attempt, request, run),
+                wanted_width=plan.wanted.width,
+                without_float_ends=_without_float_ends(attempt, run),
+            )
             measures = (*metrics.measure_all(run), *estimated)
             way = _of_the_way(attempt, running, measures)
             record = _whole_record(attempt, run, measures, retries, transcript, way)
@@ -379,6 +384,18 @@ def _run_deployment(
         request = replace(request, board=target.machine)
     transcript = target.run(replace(request, image=ran.image))
     return linked, deployment.parse_report(transcript, attempt.where)
+
+
+def _without_float_ends(attempt: Attempt, run: metrics.Run) -> deployment.Deployment | None:
+    """Link the deployment image as it would be with int8 inputs and outputs; it is weighed, not run."""
+    if run.deployment is None or run.program.manifest.scheme == "fp32":
+        return None
+    ends = find_float_ends(run.program.pte.read_bytes(), run.program.manifest.method)
+    operators = frozenset(operator.operator for operator in run.program.manifest.operators)
+    left = operators - ends.operators
+    if not ends.instructions or not left:
+        return None
+    return deployment.build_deployment(attempt.case.board, left)
 
 
 def _estimate(

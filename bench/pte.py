@@ -155,10 +155,11 @@ def _name(text: bytes | None) -> str:
     return text.decode("utf-8") if text is not None else ""
 
 
-def _read(data: bytes, method: str, where: str) -> PteFacts:
+def flat_plan(data: bytes, method: str, where: str = ".pte") -> tuple[Any, list[int]]:
+    """Return the flatbuffer of a method and the sizes of its planned buffers; of a program that `read_pte` took."""
     program = FlatProgram.GetRootAs(data, 0)
     plans = list(_items(program.ExecutionPlanLength(), program.ExecutionPlan))
-    names = tuple(_name(plan.Name()) for plan in plans)
+    names = [_name(plan.Name()) for plan in plans]
     if method not in names:
         raise ProgramError(
             f"the program has no method {method!r}",
@@ -169,6 +170,14 @@ def _read(data: bytes, method: str, where: str) -> PteFacts:
     sizes = list(_items(plan.NonConstBufferSizesLength(), plan.NonConstBufferSizes))
     if any(size < 0 for size in sizes):
         raise ValueError(f"a planned buffer of negative size {min(sizes)}")
+    return plan, sizes
+
+
+def _read(data: bytes, method: str, where: str) -> PteFacts:
+    program = FlatProgram.GetRootAs(data, 0)
+    plan, sizes = flat_plan(data, method, where)
+    plans = list(_items(program.ExecutionPlanLength(), program.ExecutionPlan))
+    names = tuple(_name(one.Name()) for one in plans)
     return PteFacts(
         methods=names,
         cpu=_cpu(plans[names.index(CPU_METHOD)]) if CPU_METHOD in names else "",
@@ -207,14 +216,14 @@ def _plan_parts(plan: Any, sizes: list[int]) -> PlanParts:
     ends |= {plan.Outputs(i) for i in range(plan.OutputsLength())}
     for mark, values in ((1, _scratch_values(plan)), (2, ends)):
         for index in values:
-            start, nbytes = _planned_range(plan, index, sizes)
+            start, nbytes = planned_range(plan, index, sizes)
             use[start : start + nbytes] = bytes([mark]) * nbytes
     return PlanParts(use.count(0), use.count(2), use.count(1))
 
 
 def _scratch_values(plan: Any) -> set[int]:
     found = set()
-    for _, call in _calls(plan):
+    for _, call in calls(plan):
         name = _name(plan.Operators(call.OpIndex()).Name())
         found |= {
             call.Args(place)
@@ -224,7 +233,7 @@ def _scratch_values(plan: Any) -> set[int]:
     return found
 
 
-def _planned_range(plan: Any, index: int, sizes: list[int]) -> tuple[int, int]:
+def planned_range(plan: Any, index: int, sizes: list[int]) -> tuple[int, int]:
     """Return where a tensor lies in the planned buffers, put end to end, and its size; (0, 0) if it is not planned."""
     value = _value(plan, index)
     if value.ValType() != KernelTypes.KernelTypes.Tensor:
@@ -287,7 +296,7 @@ def _tensor(plan: Any, index: int) -> TensorInfo:
     return TensorInfo(shape, dtype, order, math.prod(shape) * _SIZES[dtype])
 
 
-def _calls(plan: Any) -> Iterator[tuple[int, Any]]:
+def calls(plan: Any) -> Iterator[tuple[int, Any]]:
     """Iterate the kernel calls of the first chain with their positions."""
     chain = plan.Chains(0)
     if chain is None:
@@ -303,7 +312,7 @@ def _calls(plan: Any) -> Iterator[tuple[int, Any]]:
 
 
 def _operators(plan: Any) -> Iterator[OperatorInfo]:
-    for index, call in _calls(plan):
+    for index, call in calls(plan):
         operator = plan.Operators(call.OpIndex())
         name, overload = _name(operator.Name()), _name(operator.Overload())
         yield OperatorInfo(index, f"{name}.{overload}" if overload else name, "", "", 0)

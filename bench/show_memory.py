@@ -109,3 +109,37 @@ def region_tables(
                 style="bold red" if one.headroom_bytes < 0 else None,
             )
     return [table]
+
+
+_LESS = {"latency": None, "ram": "ram_total", "flash": "flash_total"}
+
+
+def what_if_tables(records: Iterable[Record]) -> list[Table]:
+    """Return one table: what each int8 program would need less with int8 inputs and outputs. Nothing of it was run."""
+    table = Table(
+        title="what if inputs and outputs were int8 (not measured; --scheme=int8-ends makes such a program)",
+        title_justify="left",
+        header_style="bold",
+    )
+    for heading in ("board", "model", "scheme"):
+        table.add_column(heading, no_wrap=True)
+    for heading in ("latency now", "less", "RAM B now", "less, at most", "Flash B now", "less"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for record in sorted(records, key=lambda r: (r.model.name, r.scheme, r.board.cpu, r.board.id)):
+        saved = {kind: record.find(f"what_if_int8_ends_{kind}") for kind in _LESS}
+        if not any(saved.values()):
+            continue
+        cells = []
+        for kind, total in _LESS.items():
+            whole = best_latency(record) if total is None else record.find(total)
+            unit = f" {whole.unit}" if total is None and whole is not None else ""
+            cells += [f"{_figure(whole)}{unit}", _share(saved[kind], whole)]
+        table.add_row(board_label(record), record.model.name, record.scheme, *cells)
+    return [table]
+
+
+def _share(saved: Measure | None, whole: Measure | None) -> str:
+    if saved is None:
+        return "-"
+    share = f" ({saved.median / whole.median:.1%})" if whole is not None and whole.median else ""
+    return f"{_figure(saved)}{share}"

@@ -44,6 +44,7 @@ class Run:
     Attributes:
         samples: how many of the program's samples the device ran.
         deployment: the deployment image and its run; None where there is none to ship (the host).
+        without_float_ends: the deployment image without the kernels that only float inputs and outputs need.
         operator_est_cycles: estimated cycles by program instruction; empty without a timing model.
         repeats: logs of further resets with the same bundle.
         more: logs of further runs for the sake of their windows alone.
@@ -56,6 +57,7 @@ class Run:
     log: RunLog
     samples: int
     deployment: tuple[Deployment, DeploymentRun] | None = None
+    without_float_ends: Deployment | None = None
     operator_est_cycles: dict[int, float] = field(default_factory=dict)
     repeats: tuple[RunLog, ...] = ()
     more: tuple[RunLog, ...] = ()
