@@ -1,34 +1,20 @@
-// aten::rsub: other - alpha * self, other a number. float32, int32, int64.
+// aten::rsub: other - alpha * self, other a number.
+// float32, int32, int64.
 
-#include "runtime/kernels/elementwise.hpp"
+#include "runtime/kernels/scaled_sum.hpp"
 
 namespace rt::kernels {
 namespace {
 
-enum Argument : uint32_t { kSelf, kOther, kAlpha, kOut };
-
-Error prepare(Args &args, Needs &) {
-  RT_TRY(args.match("tsso="));
-  RT_TRY(expect_number(args, kOut));
-  const ScalarType type = args.tensor(kOut).type();
-  RT_TRY(expect_type(args, {kSelf}, type));
-  RT_TRY(expect_number_of(args, kOther, type));
-  RT_TRY(expect_number_of(args, kAlpha, type));
-  return expect_same_shape(args, kSelf, kOut);
-}
-
-Error run(const Args &args, std::span<std::byte>) {
-  for_number_type(args.tensor(kOut).type(), [&]<typename T>(T) {
-    const T b = number_as<T>(args, kOther);
-    const T alpha = number_as<T>(args, kAlpha);
-    map<T, T>(args.tensor(kSelf), args.tensor(kOut),
-              [=](T a) { return wrapped_difference(b, wrapped_product(alpha, a)); });
-  });
-  return Error::kOk;
-}
+struct Reverse {
+  template <typename T>
+  static T of(T self, T other, T alpha) {
+    return wrapped_difference(other, wrapped_product(alpha, self));
+  }
+};
 
 }  // namespace
 
-RT_KERNEL("aten::rsub.Scalar_out", prepare, run);
+RT_KERNEL("aten::rsub.Scalar_out", scaled_sum::prepare_scalar, scaled_sum::run_scalar<Reverse>);
 
 }  // namespace rt::kernels
