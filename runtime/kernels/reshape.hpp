@@ -46,7 +46,7 @@ inline void reshape(const Tensor& from, Tensor& to) {
   Cursor target(to);
   for (uint32_t i = 0; i < to.numel(); ++i, source.next(), target.next()) {
     std::memmove(to.data() + static_cast<uint32_t>(target.offset()) * bytes,
-                from.data() + static_cast<uint32_t>(source.offset()) * bytes, bytes);
+                 from.data() + static_cast<uint32_t>(source.offset()) * bytes, bytes);
   }
 }
 

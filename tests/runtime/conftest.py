@@ -83,6 +83,10 @@ class Runner:
         """Load, and run, copies with one changed byte each; return as `truncate`."""
         return _counts(self._call("flip", program, str(end), str(step), str(seed)))
 
+    def invert(self, program: Path, count: int, given: Path) -> dict[str, int]:
+        """Load and run copies with one of `count` evenly spaced bytes inverted; return how many came to what."""
+        return _counts(self._call("invert", program, str(count), given))
+
     def _call(self, *arguments: str | Path) -> str:
         done = subprocess.run(
             [self._binary, *arguments],

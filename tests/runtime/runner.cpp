@@ -6,6 +6,8 @@
 //   runner flip PTE END STEP SEED    loads, and runs, copies with one of the first END bytes
 //   changed, every
 //                                    STEP-th in turn; END 0: all
+//   runner invert PTE COUNT IN       loads, and runs, copies with one of COUNT evenly spaced bytes
+//                                    inverted: `refused`, `failed`, or output `same` or `other`
 //
 // Facts come out as `key value` lines, mutations as `error count` lines.
 
@@ -210,6 +212,50 @@ int flip(char** argv) {
   return 0;
 }
 
+// @return the outputs, and what an attempt came to.
+std::vector<char> outcome(std::span<const std::byte> pte, const std::vector<char>& input,
+                          const char*& what) {
+  std::unique_ptr<Block> arena;
+  rt::Method method;
+  rt::Failure why;
+  std::vector<char> outputs;
+  what = "refused";
+  if (load_with_need(pte, "forward", 0, arena, method, why) != rt::Error::kOk) return outputs;
+  what = "failed";
+  for (uint32_t i = 0; i < method.input_count(); ++i) {
+    rt::Tensor& tensor = method.input(i);
+    if (tensor.nbytes() != input.size()) return outputs;  // the firmware refuses such a sample
+    copy({tensor.data(), tensor.nbytes()}, input);
+  }
+  if (method.execute(why) != rt::Error::kOk) return outputs;
+  what = "ran";
+  for (uint32_t i = 0; i < method.output_count(); ++i) {
+    const auto* data = reinterpret_cast<const char*>(method.output(i).data());
+    outputs.insert(outputs.end(), data, data + method.output(i).nbytes());
+  }
+  return outputs;
+}
+
+int invert(char** argv) {
+  const std::vector<char> file = read_file(argv[2]);
+  const auto count = static_cast<size_t>(std::atol(argv[3]));
+  const std::vector<char> input = read_file(argv[4]);
+  const char* what = nullptr;
+  Block pte(file.size(), 0);
+  copy(pte.span(), file);
+  const std::vector<char> right = outcome(pte.span(), input, what);
+  std::map<std::string, int> counts;
+  for (size_t i = 0; i < count; ++i) {
+    copy(pte.span(), file);
+    pte.span()[file.size() * i / count] ^= std::byte{0xFF};
+    const std::vector<char> outputs = outcome(pte.span(), input, what);
+    if (std::string_view(what) == "ran") what = outputs == right ? "same" : "other";
+    ++counts[what];
+  }
+  print_counts(counts);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -217,6 +263,7 @@ int main(int argc, char** argv) {
   if (mode == "run") return run(argc, argv);
   if (mode == "truncate" && argc == 4) return truncate(argv);
   if (mode == "flip" && argc == 6) return flip(argv);
+  if (mode == "invert" && argc == 5) return invert(argv);
   std::fprintf(stderr, "usage: see the top of runner.cpp\n");
   return 2;
 }

@@ -6,6 +6,9 @@ write outside of them fails these tests.
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 
 from tests.runtime.conftest import VECTORS, Runner, flatbuffer_bytes
@@ -14,6 +17,10 @@ LFS_POINTER = (
     b"version https://git-lfs.github.com/spec/v1\n"
     b"oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n"
 )
+# `make test-flips` takes all programs: two minutes of a quiet machine.
+PROGRAMS = sorted(VECTORS.glob("*.pte"))
+SMALL_BYTES = 24 * 1024
+FLIPPED = [p for p in PROGRAMS if os.environ.get("BENCH_FLIPS") or p.stat().st_size < SMALL_BYTES]
 # What may come of one changed byte; `ok`: it changed a weight, a parameter, or nothing that is read.
 NAMED = {
     "ok",
@@ -77,6 +84,20 @@ def test_bytes_of_a_large_program_changed(runner: Runner, model: str, step: int)
     counts = runner.flip(program, flatbuffer_bytes(program), step, 1)
 
     assert set(counts) <= NAMED
+
+
+@pytest.mark.parametrize("program", FLIPPED, ids=lambda program: str(program.stem))
+def test_109_inverted_bytes(runner: Runner, program: Path) -> None:
+    """The experiment that crashed ExecuTorch's host runtime 22 times (field case S17): here nothing crashes.
+
+    A run with another output is a changed weight or parameter: no runtime can see it, the bundle's CRC does.
+    """
+    counts = runner.invert(program, 109, program.with_suffix(".in.bin"))
+
+    print(program.stem, counts)  # noqa: T201  the figures of docs/robustness.md: pytest -rP
+    assert sum(counts.values()) == 109
+    assert set(counts) <= {"refused", "failed", "same", "other"}
+    assert counts["refused"] > 0
 
 
 @pytest.mark.parametrize(

@@ -132,7 +132,7 @@ Error run(const Args &args, std::span<std::byte>) {
       from += index * strides.of[dim];
     }
     std::memmove(out.data() + static_cast<uint32_t>(at.offset()) * bytes,
-                input.data() + static_cast<uint32_t>(from) * bytes, bytes);
+                 input.data() + static_cast<uint32_t>(from) * bytes, bytes);
   }
   return Error::kOk;
 }
