@@ -17,11 +17,13 @@ _WHAT = "what-if, not measured: less with int8 inputs and outputs"
 def measure(run: Run) -> list[Measure]:
     """Return `what_if_int8_ends_*`: what an int8 program would need less if its ends were int8; none without float ends.
 
+    Nothing is said where there is no deployment image, such as on the host.
+
     Latency is what the instructions that quantize inputs and dequantize outputs took (with operators timed). RAM is
     how much less of the memory plan is alive at once, Flash what the deployment image is smaller without the kernels
     that only they need; a few hundred bytes of the program's own metadata are not counted.
     """
-    if run.program.manifest.scheme == "fp32":
+    if run.deployment is None or run.program.manifest.scheme == "fp32":
         return []
     ends = find_float_ends(run.program.pte.read_bytes(), run.program.manifest.method)
     if not ends.instructions:
@@ -43,7 +45,7 @@ def measure(run: Run) -> list[Measure]:
     saved = ends.live_bytes - ends.live_bytes_without
     source = f"{_WHAT}: of {ends.live_bytes:,} bytes alive at once {ends.live_bytes_without:,}"
     found.append(measured("what_if_int8_ends_ram", "bytes", Evidence.STATIC, saved, source=source))
-    if run.deployment is not None and run.without_float_ends is not None:
+    if run.without_float_ends is not None:
         smaller = run.deployment[0].flash.total - run.without_float_ends.flash.total
         kernels = ", ".join(sorted(ends.operators)) or "no kernel goes"
         found.append(
