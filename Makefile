@@ -9,7 +9,7 @@ MODELS ?= digits_cnn ds_cnn resnet8 mobilenet_v1_025 autoencoder linear
 SCHEMES ?= int8
 CXX_SOURCES = $(shell git ls-files '*.cpp' '*.hpp')
 
-.PHONY: browser fuzzer fuzz nightly bench-nightly test-flips test-kills bench bench-kernels bench-estimate test check setup system format clean help
+.PHONY: browser fuzzer fuzz nightly bench-nightly test-flips test-kills bench bench-kernels bench-flash bench-estimate test check setup system format clean help
 
 help: ## Say what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -19,6 +19,9 @@ bench: setup ## Set up what is missing, then run every model on every emulated b
 
 bench-kernels: setup ## Count the instructions of every kernel at the shapes that models have
 	@$(PYTHON) -m benchmarks.kernels
+
+bench-flash: setup ## Time a run on a simulated device by what changed; FLASH=--device=NAME: on yours
+	@$(PYTHON) -m benchmarks.flash $(FLASH)
 
 test: browser fuzzer setup ## Set up what is missing, then run every test
 	@$(PYTHON) -m pytest -q --durations=10

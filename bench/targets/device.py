@@ -36,7 +36,12 @@ _REPAIR_S = 60.0
 
 @dataclass(frozen=True)
 class Flashed:
-    """What flashing a device did."""
+    """What flashing a device did.
+
+    Attributes:
+        seconds: of comparing, erasing and programming.
+        whole_seconds: with the process and the connection.
+    """
 
     device: str
     programmed_bytes: int
@@ -44,6 +49,7 @@ class Flashed:
     erased_bytes: int
     seconds: float
     verify_seconds: float
+    whole_seconds: float
 
 
 class DeviceTarget:
@@ -142,9 +148,10 @@ class DeviceTarget:
                 parts=image_parts(image, folder),
                 everything=everything or order.everything,
             )
+            started = time.monotonic()
             told = dict(self._work(order, lock, 0.0).events["flashed"])
             del told["event"]
-            return Flashed(device.name, **told)
+            return Flashed(device.name, **told, whole_seconds=time.monotonic() - started)
 
         return self._recovery.run(once)[0]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import struct
 import subprocess
@@ -40,19 +41,23 @@ def _flashed(diagnostics: str) -> dict[str, float]:
     return told
 
 
-def test_only_what_changed_is_programmed(an386: Simulated) -> None:
-    """Nothing the second time; of another model the slot, of another firmware its sectors."""
+def test_only_what_changed_is_programmed(an386: Simulated, tmp_path: Path) -> None:
+    """Nothing the second time; of another model the slot, of another firmware the sectors that differ."""
     _, first = an386.run(bundle_of("linear"))
     _, same = an386.run(bundle_of("linear"))
     _, model = an386.run(bundle_of("ds_cnn"))
-    code = image_of("mps2-an386").code_bytes
+    image = image_of("mps2-an386")
+    other = tmp_path / "other.elf"  # a word that only a fault would send
+    other.write_bytes(image.elf.read_bytes().replace(b"unexpected_exception\0", b"U" * 20 + b"\0"))
+    _, firmware = an386.run(bundle_of("ds_cnn"), image=dataclasses.replace(image, elf=other))
 
     assert 0 == _flashed(first.diagnostics)["identical_bytes"]
     assert 0 == _flashed(same.diagnostics)["programmed_bytes"]
     changed = _flashed(model.diagnostics)
     assert len(bundle_of("ds_cnn").data) <= changed["programmed_bytes"]
     assert changed["programmed_bytes"] < len(bundle_of("ds_cnn").data) + 2 * SECTOR_BYTES
-    assert code - SECTOR_BYTES < changed["identical_bytes"]
+    assert image.code_bytes - SECTOR_BYTES < changed["identical_bytes"]
+    assert SECTOR_BYTES <= _flashed(firmware.diagnostics)["programmed_bytes"] <= 2 * SECTOR_BYTES
 
 
 def test_nothing_outside_is_wiped(an386: Simulated) -> None:

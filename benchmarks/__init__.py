@@ -1,0 +1,1 @@
+"""Programs that print figures of the lab itself; `make help` names them."""
