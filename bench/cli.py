@@ -31,6 +31,7 @@ class View(StrEnum):
     LATENCY = "latency"
     REGIONS = "regions"
     WHAT_IF = "what-if"
+    CHIPS = "chips"
 
 
 app = typer.Typer(
@@ -220,12 +221,15 @@ def _view(
     view: View, records: list[Record], reserve_ram: str | None, reserve_flash: str | None
 ) -> list[Table | str]:
     """Return the tables of a view, with what has to be said below them."""
-    from bench import show, show_latency, show_memory  # noqa: PLC0415  as in show
+    from bench import show, show_chips, show_latency, show_memory  # noqa: PLC0415  as in show
 
     if view is View.LATENCY:
         return [*show_latency.latency_tables(records)]
     if view is View.PARTS:
         return [*show_memory.parts_tables(records), show_memory.FOOTNOTE]
+    if view is View.CHIPS:
+        table = show_chips.chips_table(records)
+        return ["two boards with chips make a table; there are fewer"] if table is None else [table]
     if view is View.REGIONS:
         asked = {"RAM": reserve_ram, "Flash": reserve_flash}
         given = {kind: parse_bytes(text) for kind, text in asked.items() if text is not None}

@@ -72,7 +72,7 @@ def print_results(terminal: pytest.TerminalReporter, results: Results) -> None:
         return
     from rich.console import Console  # noqa: PLC0415  keeps plain test runs free of it
 
-    from bench import show, show_memory  # noqa: PLC0415  as above
+    from bench import show, show_chips, show_memory  # noqa: PLC0415  as above
 
     if results.export:
         terminal.section("what the export says")
@@ -83,6 +83,8 @@ def print_results(terminal: pytest.TerminalReporter, results: Results) -> None:
         made = [record for _, record in results.records]
         for table in [*show.tables(made), *show_memory.parts_tables(made), show_memory.FOOTNOTE]:
             console.print(table)
+        if (chips := show_chips.chips_table(made)) is not None:
+            console.print(chips)
     terminal.write_line(captured.get().rstrip())
     folders = {path.parent.parent.parent for path, _ in results.records if path is not None}
     for folder in sorted(folders):

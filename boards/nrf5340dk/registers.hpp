@@ -10,7 +10,7 @@ namespace boards::nrf5340 {
 inline constexpr Register<uint32_t> kHfclkStart{0x50005000};    // CLOCK.TASKS_HFCLKSTART
 inline constexpr Register<uint32_t> kHfclkStarted{0x50005100};  // CLOCK.EVENTS_HFCLKSTARTED
 inline constexpr Register<uint32_t> kHfclkControl{0x50005558};  // CLOCK.HFCLKCTRL
-inline constexpr Field kHfclkDivider{0, 1};                     // CLOCK.HFCLKCTRL.HCLK
+inline constexpr Field kHfclkDivider{0, 2};                     // CLOCK.HFCLKCTRL.HCLK
 
 inline constexpr Register<uint32_t> kCacheEnable{0x50001500};  // CACHE.ENABLE
 

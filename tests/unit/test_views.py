@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from bench.cli import app
 from bench.record import Evidence, Measure, RegionFacts, measured
+from bench.show_chips import chips_table
 from bench.store import save
 from tests.decide.records import make_record
 
@@ -88,3 +90,36 @@ def test_regions_take_another_reserve(results: Path) -> None:
 
     assert any("60,000" in line and "91.6 %" in line for line in own)
     assert any("27,232" in line and "41.6 %" in line for line in other)
+
+
+def test_boards_with_chips_stand_against_models() -> None:
+    """Time at the board's clock with the estimate's band, what is missing of which memory; emulators have no time."""
+    lacking = REGION.model_copy(update={"need_bytes": 70_000, "headroom_bytes": -4_464})
+    twin = {"attachment": "twin", "regions": (REGION,)}
+    records = [
+        make_record(_estimate("x"), board="a", **twin),
+        make_record(_estimate("x"), board="a", model="large", **{**twin, "regions": (lacking,)}),
+        make_record(
+            measured("latency", "cycles", Evidence.SILICON, 640_000), board="b", attachment="probe"
+        ),
+        make_record(_estimate("x"), board="mps2-an386"),
+    ]
+
+    table = chips_table(records)
+
+    assert table is not None
+    console = Console(width=200)
+    with console.capture() as captured:
+        console.print(table)
+    shown = {
+        line.split("│")[1].strip(): [cell.strip() for cell in line.split("│")[2:-1]]
+        for line in captured.get().splitlines()
+        if "│" in line
+    }
+    # 1,000,000 cycles at 64 MHz, band 750,000 to 1,500,000
+    time = "15.6 ms (11.7 ms - 23.4 ms)"
+    assert {
+        "a (twin)": ["M33", "64", time, f"too large: 4,464 B of RAM; {time}"],
+        "b": ["M33", "64", "10 ms measured", "-"],
+    } == shown
+    assert chips_table(records[:2]) is None
