@@ -57,7 +57,8 @@ class FvpTarget:
 
         Raises:
             ToolMissingError: the FVP is not installed.
-            TargetError: it says that it could not start or load, or ended without a byte from the UART.
+            TargetError: it says that it could not start or load, ended without a byte from the UART, or with another
+                exit code than the device.
         """
         where = request.board.id
         found = shutil.which(self.program)
@@ -73,10 +74,13 @@ class FvpTarget:
             mailbox.write_bytes(pack_mailbox(request.nonce))
             done = process.run(self._command(found, request, folder), deadline_s=request.deadline_s)
             raw = uart.read_bytes() if uart.exists() else b""
+        ended_well = not done.timed_out and b" end status=ok " in raw
         said = (done.stdout + done.stderr).decode("utf-8", "replace")
         told = [line.strip() for line in said.splitlines() if _TELLING.match(line)]
-        if told or (not raw and not done.timed_out):
-            reason = "; ".join(told[:3]) or "the UART is silent"
+        if told or (not raw and not done.timed_out) or (ended_well and done.exit_code != 0):
+            reason = "; ".join(told[:3]) or (
+                "the device ended well" if raw else "the UART is silent"
+            )
             raise TargetError(
                 f"the FVP ended with code {done.exit_code}: {reason}",
                 where=where,

@@ -1,6 +1,7 @@
 """Stands in for Arm's FVP: understands the command line that the lab gives it, and runs the image under QEMU.
 
-`FVP_FAILS` picks a failure: license, parameter, silent, hang, code.
+`FVP_FAILS` picks a failure: license, parameter, library, silent, hang, code. `FVP_ARGUMENTS` names a file that gets the
+command line.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ def main() -> int:
     if sys.argv[1:] == ["--version"]:
         sys.stdout.write("Fast Models [stand-in]\n")
         return 0
+    if named := os.environ.get("FVP_ARGUMENTS"):
+        Path(named).write_text("\n".join(sys.argv[1:]))
     parser = argparse.ArgumentParser(allow_abbrev=False)
     parser.add_argument("-C", dest="parameters", action="append", required=True)
     parser.add_argument("-a", dest="image", required=True)
@@ -38,6 +41,11 @@ def main() -> int:
     if fails == "license":
         sys.stderr.write("Error: License check failed: no such feature exists.\n")
         return 1
+    if fails == "library":
+        sys.stderr.write(
+            "FVP: error while loading shared libraries: libatomic.so.1: cannot open shared object file\n"
+        )
+        return 127
     if fails == "parameter":
         sys.stdout.write("Warning: parameter 'cpu0.semihosting-enable' not found\n")
     if fails in {"silent", "parameter"}:

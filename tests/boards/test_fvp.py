@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -71,6 +72,8 @@ def test_a_run_gives_outputs_and_ticks_that_are_no_cycles(program: str) -> None:
         ("license", "code 1: Error: License check failed"),
         ("parameter", "parameter 'cpu0.semihosting-enable' not found"),
         ("silent", "code 0: the UART is silent"),
+        ("library", "code 127: FVP: error while loading shared libraries: libatomic.so.1"),
+        ("code", "code 7: the device ended well"),
     ],
 )
 def test_what_the_fvp_says_is_the_fault(
@@ -83,6 +86,33 @@ def test_what_the_fvp_says_is_the_fault(
 
     assert isinstance(fault, TargetError)
     assert message in str(fault)
+
+
+def test_the_command_line_is_the_fvps(
+    program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Image by -a; bundle and mailbox by --data, at the addresses that the image has for them; UART0 into a file."""
+    monkeypatch.setenv("FVP_ARGUMENTS", str(tmp_path / "arguments"))
+    image = build_image(BOARD)
+
+    _run(program)
+
+    words = (tmp_path / "arguments").read_text().splitlines()
+    after = [(words[i], words[i + 1]) for i in range(len(words) - 1)]
+    data = [value.rsplit("@", 1)[1] for option, value in after if option == "--data"]
+    assert [hex(image.model.start), hex(image.mailbox)] == data
+    assert ("-a", str(image.elf)) in after
+    parameters = dict(value.split("=", 1) for option, value in after if option == "-C")
+    assert parameters["mps3_board.uart0.out_file"].endswith("/uart0")
+    assert "1" == parameters["cpu0.semihosting-enable"]
+    assert ("--timelimit", "60") in after
+
+
+def test_it_is_found_on_path(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without --fvp the name of Arm's Corstone-300 FVP is looked up on PATH."""
+    monkeypatch.setenv("PATH", f"{Path(program).parent}{os.pathsep}{os.environ['PATH']}")
+
+    assert "fvp" == _run("").record.attachment
 
 
 def test_a_deadline_ends_it(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
