@@ -40,8 +40,9 @@ def test_an_unknown_board_ends_with_the_list_and_the_nearest() -> None:
 
     assert done.returncode == 4
     assert "no board 'mps3-an574'" in done.stderr
-    assert "did you mean 'mps3-an547'? known: chips, emulated, " in done.stderr
-    assert "host, lpc55s69-evk, mps2-an385, " in done.stderr
+    assert "did you mean 'mps3-an547'? known: alif-e8, all, " in done.stderr
+    assert "catalogue, chips, emulated, " in done.stderr
+    assert "host, lpc55s69-evk, microbit, mps2-an385, " in done.stderr
 
 
 def test_an_unknown_model_ends_with_the_list_and_the_nearest() -> None:
