@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from bench import process
 from bench.cache import BUILD, PROJECT, sha256_file, write_atomically
 from bench.catalogue import source_of
+from bench.engine import LAB
+from bench.engine import arguments as engine_arguments
 from bench.errors import BuildError, ToolMissingError
 from bench.image import Image, read_image
 from bench.twin import machine_of, twin_memory
@@ -39,17 +41,18 @@ def schema_dir() -> Path:
     raise ToolMissingError("executorch is not installed", hint="run `make setup`")
 
 
-def build_image(board: Board) -> Image:
+def build_image(board: Board, engine: str = LAB) -> Image:
     """Configure (once) and build (what changed) the board's lab image; of the catalogue, that of its core's machine.
 
     Raises:
+        EngineMissingError: another engine than the lab's own is not installed.
         BuildError: with the compiler's own first errors.
         ToolMissingError: cmake, ninja, flatc or the cross compiler is missing.
     """
-    return _build_target(source_of(board), "lab")
+    return _build_target(source_of(board), "lab", engine)
 
 
-def build_twin(board: Board, *, roomy: bool = False) -> Image:
+def build_twin(board: Board, *, roomy: bool = False, engine: str = LAB) -> Image:
     """Build the board's twin: the lab image linked for the emulated machine of its core.
 
     Args:
@@ -59,12 +62,12 @@ def build_twin(board: Board, *, roomy: bool = False) -> Image:
         BuildError, ToolMissingError: as `build_image`.
     """
     if source_of(board) is not board:
-        return build_image(board)
-    return _build_target(board, "roomy" if roomy else "twin")
+        return build_image(board, engine)
+    return _build_target(board, "roomy" if roomy else "twin", engine)
 
 
-def _build_target(board: Board, target: str) -> Image:
-    folder = BUILD / "firmware" / board.id
+def _build_target(board: Board, target: str, engine: str) -> Image:
+    folder = BUILD / "firmware" / (board.id if engine == LAB else f"{board.id}-{engine}")
     if not FLATC.exists():
         raise ToolMissingError(
             "flatc is not installed", hint="apt-get install flatbuffers-compiler"
@@ -82,6 +85,7 @@ def _build_target(board: Board, target: str) -> Image:
         f"-DFPU_FLAGS={';'.join(board.fpu_flags)}",
         f"-DEXECUTORCH_SCHEMA_DIR={schema_dir()}",
         f"-DFLATC={FLATC}",
+        *engine_arguments(engine),
     ]
     if board.host is None:
         arguments.append(f"-DCOUNTER={board.counter}")

@@ -15,6 +15,7 @@ from rich.table import Table
 from bench import cli_bring_up, cli_decide, cli_devices, cli_inspect, cli_ops, cli_packs, cli_select
 from bench.board import all_boards
 from bench.catalogue import all_entries, find_boards
+from bench.engine import LAB, check_engine
 from bench.errors import Blame, InputError, LabError, UnknownNameError
 from bench.quantity import parse_bytes
 from bench.record import Record
@@ -277,6 +278,12 @@ def run(
         float | None, typer.Option(help="Seconds until the run is given up.")
     ] = None,
     *,
+    engine: Annotated[
+        str,
+        typer.Option(
+            help="What runs it: lab, or executorch: an installed one, found by CMAKE_PREFIX_PATH."
+        ),
+    ] = LAB,
     operators: Annotated[
         bool,
         typer.Option(
@@ -312,13 +319,16 @@ def run(
         raise InputError(
             f"{len(outputs)} --output files, the program has {len(made.manifest.outputs)} outputs"
         )
-    image = pipeline.ensure_images(chosen, lambda text: typer.echo(text, err=True))[chosen[0].id]
+    image = pipeline.ensure_images(
+        chosen, lambda text: typer.echo(text, err=True), check_engine(engine)
+    )[chosen[0].id]
     if isinstance(image, LabError):
         raise image
     plan = pipeline.Plan(
         Options(warmup=0, iterations=iterations, arena_limit_bytes=arena, operator_ticks=operators),
         deadline_s=deadline,
         resets=resets,
+        engine=engine,
         wanted=Wanted(latency_width),
     )
     case = pipeline.Case(chosen[0], str(program), made.manifest.scheme)

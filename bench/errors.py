@@ -70,6 +70,13 @@ class ToolMissingError(LabError):
     blame = Blame.BENCH
 
 
+class EngineMissingError(LabError):
+    """The engine that was asked for is not installed."""
+
+    code = "engine-missing"
+    blame = Blame.BENCH
+
+
 class ModelSourceError(LabError):
     """A model file that cannot be imported or whose build function is wrong."""
 

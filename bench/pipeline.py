@@ -24,6 +24,7 @@ from bench.attach import Attach, Mode, stand_in
 from bench.attach import target_for as choose_target
 from bench.bundle import Bundle, Options, pack, samples_that_fit
 from bench.catalogue import memories_of, source_of
+from bench.engine import LAB
 from bench.errors import (
     CounterError,
     DeviceFaultError,
@@ -86,6 +87,7 @@ class Plan:
         estimate: also run once with QEMU's plugin, for estimated cycles.
         resets: run so often from reset, and compare.
         wanted: how many samples of the latency there must be where samples vary.
+        engine: what runs the programs (bench/engine.py); deployment images are linked for the lab's own alone.
         reserves: bytes of `RAM` and `Flash` that an application needs beside the model.
     """
 
@@ -95,6 +97,7 @@ class Plan:
     deployment: bool = True
     estimate: bool = True
     resets: int = 1
+    engine: str = LAB
     wanted: Wanted = field(default_factory=Wanted)
     reserves: Mapping[str, int] = field(default_factory=dict)
 
@@ -126,7 +129,9 @@ class RunFailedError(Exception):
 # --- images ---------------------------------------------------------------------------------------------------------
 
 
-def ensure_images(boards: Sequence[Board], say: Say) -> dict[str, Image | LabError]:
+def ensure_images(
+    boards: Sequence[Board], say: Say, engine: str = LAB
+) -> dict[str, Image | LabError]:
     """Build what changed of every board's lab image; return the image, or why there is none, by board id."""
     found: dict[str, Image | LabError] = {}
     for board in boards:
@@ -134,7 +139,7 @@ def ensure_images(boards: Sequence[Board], say: Say) -> dict[str, Image | LabErr
             continue
         say(f"building the firmware of {board.id} ...")
         try:
-            found[board.id] = build.build_image(board)
+            found[board.id] = build.build_image(board, engine)
         except LabError as fault:
             found[board.id] = fault
     return found
@@ -246,7 +251,7 @@ class Running:
             plain = {"qemu": None, "evidence": "fvp"}  # its ticks are no instructions
             return cls(attempt.case.board.model_copy(update=plain), attempt.image)
         if isinstance(attempt.target, TwinTarget):
-            image = build.build_twin(attempt.case.board, roomy=roomy)
+            image = build.build_twin(attempt.case.board, roomy=roomy, engine=attempt.plan.engine)
             return cls(attempt.target.machine, image, roomy)
         return cls(attempt.case.board, attempt.image)
 
@@ -373,7 +378,8 @@ def _run_deployment(
     board = attempt.case.board
     on_device = isinstance(attempt.target, DeviceTarget)
     target = stand_in(board) if on_device else attempt.target
-    if not attempt.plan.deployment or not isinstance(target, QemuTarget):
+    wanted = attempt.plan.deployment and attempt.plan.engine == LAB
+    if not wanted or not isinstance(target, QemuTarget):
         return None
     operators = frozenset(operator.operator for operator in attempt.program.manifest.operators)
     ran = linked = deployment.build_deployment(board, operators)

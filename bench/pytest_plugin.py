@@ -15,6 +15,7 @@ import pytest
 from bench.bundle import Options
 from bench.cache import BUILD
 from bench.catalogue import find_boards
+from bench.engine import ENGINES, LAB
 from bench.errors import Blame, LabError
 from bench.locks import device_lock
 from bench.model import SCHEMES, list_models, resolve_model, split_method
@@ -65,6 +66,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
                     help="inferences between the first and the measured ones; default: 1")  # fmt: skip
     group.addoption("--pack", action="store_true",
                     help="re-encode weights for the boards' kernels first; the models are called <model>-<packing>")  # fmt: skip
+    group.addoption("--engine", default=LAB, choices=ENGINES,
+                    help="what runs the programs: the lab's own runtime, or an installed ExecuTorch found by "
+                         "CMAKE_PREFIX_PATH; default: lab")  # fmt: skip
     group.addoption("--resets", type=int, default=1, metavar="N",
                     help="run N times from reset and compare outputs and counts; default: 1")  # fmt: skip
     group.addoption("--record", nargs="?", const=str(RESULTS), default=str(RESULTS), metavar="DIR",
@@ -195,6 +199,7 @@ def _plan(config: pytest.Config) -> Plan:
         config.getoption("samples"),
         config.getoption("deadline"),
         resets=config.getoption("resets"),
+        engine=config.getoption("engine"),
         wanted=Wanted(config.getoption("latency_width")),
         reserves={
             "RAM": parse_bytes(config.getoption("reserve_ram")),
@@ -220,7 +225,9 @@ def bench_session(request: pytest.FixtureRequest) -> _Session:
             cases, config.getoption("samples"), lambda t: _say(config, t)
         )
         session.images = pipeline.ensure_images(
-            [case.board for case in cases], lambda t: _say(config, t)
+            [case.board for case in cases],
+            lambda t: _say(config, t),
+            config.getoption("engine"),
         )
     used = [p.manifest for p in session.programs.values() if not isinstance(p, LabError)]
     session.results.export = show.export_report(used)

@@ -1,0 +1,2 @@
+#pragma once
+#include "executorch/stand_in.h"
