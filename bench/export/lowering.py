@@ -28,6 +28,7 @@ from torchao.quantization.pt2e.quantizer import ComposableQuantizer
 from bench.errors import ExportError, UnknownNameError
 from bench.export.calibration import Ranges, watch_ranges
 from bench.export.mend import check_scales, split_activations
+from bench.export.rewrite import rewrite
 from bench.model import first_line
 from bench.program import is_quantized
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
     from bench.export.prepare import Prepared
+    from bench.program import Finding
 
 CPU_METHOD = "lab_cpu"
 TAG = "lab_node"  # in node.meta["custom"], which every stage carries on
@@ -52,6 +54,7 @@ class Captured:
         ranges: what calibration saw, empty for float.
         float_graph: the model in float as it was before quantization, batch norms folded; its nodes have the names
             that TAG carries through every later stage.
+        mended: what was rewritten before quantization.
     """
 
     program: ExportedProgram
@@ -60,6 +63,7 @@ class Captured:
     matched: frozenset[str]
     ranges: tuple[Ranges, ...]
     float_graph: torch.fx.GraphModule
+    mended: tuple[Finding, ...]
 
 
 @dataclass(frozen=True)
@@ -130,10 +134,14 @@ def capture(prepared: Prepared, scheme: str) -> Captured:
         module = exported.module(check_guards=False)
         _tag(module)
         again = _step("export the model", _export, module, example)
-        return Captured(again, scheme, {}, frozenset(), (), module)
+        return Captured(again, scheme, {}, frozenset(), (), module, ())
     quantizer = ReportingQuantizer()
     # With guards, prepare_pt2e's passes refuse the guard's call.
     unguarded = exported.module(check_guards=False)
+    mended = _step("rewrite the model", rewrite, unguarded)
+    if mended:  # for shapes and layouts of what is new
+        again = _step("export the rewritten model", _export, unguarded, example)
+        unguarded = again.module(check_guards=False)
     _number_paddings(unguarded)
     module = _step("annotate the model", prepare_pt2e, unguarded, quantizer)
     ranges = watch_ranges(module)
@@ -144,7 +152,7 @@ def capture(prepared: Prepared, scheme: str) -> Captured:
     _tag(converted)
     program = _step("export the quantized model", _export, converted, example)
     rejections, matched = _read_report(quantizer.kept_report)
-    return Captured(program, scheme, rejections, matched, seen, float_graph)
+    return Captured(program, scheme, rejections, matched, seen, float_graph, mended)
 
 
 def to_edge_dialect(captured: Captured) -> ExportedProgram:

@@ -142,7 +142,7 @@ def read_facts(emitted: Emitted, captured: Captured, lowered: ExportedProgram, e
             end.scale or step
             for end, step in zip(ends.outputs, _output_steps(lowered), strict=True)
         ),
-        findings=(*ends.findings, *findings),
+        findings=(*captured.mended, *ends.findings, *findings),
     )
 
 
