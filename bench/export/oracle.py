@@ -31,8 +31,17 @@ SOFTMAX_CORRECTION = (
     "cortex_m::softmax: CMSIS-NN's integers (exponentials and reciprocal in Q31), which is what devices compute; "
     "ExecuTorch's Python operator computes in float"
 )
+DILATION_CORRECTION = (
+    "cortex_m::quantized_conv2d with dilation: the same kernel with zeros between its weights, because torch has no "
+    "dilated convolution of integers; the sums are the same"
+)
 _AVG_POOL = exir_ops.edge.cortex_m.quantized_avg_pool2d.default
 _SOFTMAX = exir_ops.edge.cortex_m.softmax.default
+# Where weights and dilation stand among the arguments; weights are OHWI, depthwise ones 1HWC.
+_CONVOLUTIONS = {
+    exir_ops.edge.cortex_m.quantized_conv2d.default: (1, 5),
+    exir_ops.edge.cortex_m.quantized_depthwise_conv2d.default: (1, 5),
+}
 CORRECTIONS = {_AVG_POOL: AVG_POOL_CORRECTION, _SOFTMAX: SOFTMAX_CORRECTION}
 
 
@@ -91,6 +100,32 @@ def avg_pool2d_integers(
     return average.to(torch.int8).contiguous(memory_format=torch.channels_last)
 
 
+def without_dilation(
+    weight: torch.Tensor, dilation: Sequence[int]
+) -> tuple[torch.Tensor, list[int]]:
+    """Return a kernel (n x height x width x channels) with zeros in place of its dilation, and dilation 1."""
+    n, height, width, channels = weight.shape
+    spread = ((size - 1) * step + 1 for size, step in zip((height, width), dilation, strict=True))
+    wide = weight.new_zeros((n, *spread, channels))
+    wide[:, :: dilation[0], :: dilation[1]] = weight
+    return wide, [1, 1]
+
+
+def _dilation(node: torch.fx.Node) -> list[int]:
+    places = _CONVOLUTIONS.get(node.target)
+    dilation: Any = node.args[places[1]] if places else [1, 1]
+    return list(dilation)
+
+
+def corrections_of(lowered: ExportedProgram) -> tuple[str, ...]:
+    """Return what is corrected in a graph, one text a kind."""
+    targets = {node.target for node in lowered.graph.nodes}
+    found = [text for target, text in CORRECTIONS.items() if target in targets]
+    if any(_dilation(node) != [1, 1] for node in lowered.graph.nodes):
+        found.append(DILATION_CORRECTION)
+    return tuple(found)
+
+
 class CorrectedInterpreter(torch.fx.Interpreter):
     """Runs a lowered graph with the corrections, and names the node that fails."""
 
@@ -105,6 +140,12 @@ class CorrectedInterpreter(torch.fx.Interpreter):
                 args, _ = self.fetch_args_kwargs_from_env(n)
                 values, dim, _, _, multiplier, shift, diff_min = args
                 return softmax_integers(values, dim, multiplier, shift, diff_min)
+            if _dilation(n) != [1, 1]:
+                args, kwargs = self.fetch_args_kwargs_from_env(n)
+                at, dilation_at = _CONVOLUTIONS[n.target]
+                changed: list[Any] = list(args)
+                changed[at], changed[dilation_at] = without_dilation(args[at], args[dilation_at])
+                return self.call_function(n.target, tuple(changed), kwargs)
             return super().run_node(n)
         except NoReferenceError:
             raise
@@ -121,10 +162,8 @@ def host_reference(
     lowered: ExportedProgram, samples: Sequence[Inputs], outputs: Sequence[TensorInfo]
 ) -> HostReference:
     """Run the lowered graph on every sample; a graph that cannot be run is a finding, not a fault."""
-    targets = {node.target for node in lowered.graph.nodes}
-    corrections = tuple(text for target, text in CORRECTIONS.items() if target in targets)
     version = importlib.metadata.version("executorch")
-    oracle = Oracle(f"executorch-{version}-python-operators", corrections)
+    oracle = Oracle(f"executorch-{version}-python-operators", corrections_of(lowered))
     if any(s.kind == OutputKind.BUFFER_MUTATION for s in lowered.graph_signature.output_specs):
         return _no_reference(oracle, "", "the model keeps state between inferences")
     constants = graph_constants(lowered)

@@ -261,7 +261,9 @@ def lift_sequences(module: Graph) -> list[Finding]:
 def _lifted(lift: _Lift, node: Node) -> Node | None:
     """Return what takes the node's place, over images; None if it stays."""
     sources = [source for source in node.all_input_nodes if not _is_constant(source)]
-    if any(source.meta["val"].dim() != 3 for source in sources if "val" in source.meta):
+    if any(
+        not _is_sequence(source.meta.get("val")) for source in sources if source not in lift.images
+    ):
         return None
     if node.target in _LAYERS:
         return _LAYERS[node.target](lift, node)
@@ -270,6 +272,10 @@ def _lifted(lift: _Lift, node: Node) -> Node | None:
     if node.target in _FOLLOWERS and not beside and all(s in lift.images for s in sources):
         return _FOLLOWERS[node.target](lift, node)
     return None
+
+
+def _is_sequence(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.dim() == 3
 
 
 # --- graphs ---------------------------------------------------------------------------------------------------------

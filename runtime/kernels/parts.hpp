@@ -34,4 +34,20 @@ inline bool same_but_for(const Tensor &a, const Tensor &b, uint32_t dim) {
   return true;
 }
 
+// @return argument `i` of a slice (negative ones from the end, None: `fallback`) brought into [0,
+// size].
+inline int32_t slice_bound(const Args &args, uint32_t i, int32_t fallback, int32_t size) {
+  if (args.is_none(i)) return fallback;
+  const int64_t index = args.integer(i);
+  const int64_t from_start = index < 0 ? index + size : index;
+  if (from_start < 0) return 0;
+  return from_start > size ? size : static_cast<int32_t>(from_start);
+}
+
+// @return how many indices there are from `begin` to before `end` with a step.
+inline int64_t slice_count(int32_t begin, int32_t end, int32_t step) {
+  const int64_t span = end > begin ? int64_t{end} - begin : 0;
+  return (span + step - 1) / step;
+}
+
 }  // namespace rt::kernels

@@ -20,6 +20,7 @@ class Cursor {
   explicit Cursor(const Tensor& tensor) : tensor_(tensor), strides_(tensor.strides()) {}
   int32_t offset() const { return offset_; }
   int32_t index(uint32_t dim) const { return index_[dim]; }
+  const int32_t (&indices() const)[kMaxRank] { return index_; }
   void next() {
     for (uint32_t dim = tensor_.rank(); dim-- > 0;) {
       offset_ += strides_.of[dim];

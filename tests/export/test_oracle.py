@@ -13,7 +13,13 @@ from executorch.backends.cortex_m.passes.aten_to_cortex_m_pass import _compute_s
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench.export.oracle import AVG_POOL_CORRECTION, SOFTMAX_CORRECTION, avg_pool2d_integers
+from bench.export.oracle import (
+    AVG_POOL_CORRECTION,
+    DILATION_CORRECTION,
+    SOFTMAX_CORRECTION,
+    avg_pool2d_integers,
+    without_dilation,
+)
 from bench.export.programs import ProgramFiles
 from bench.export.softmax_integers import softmax_integers
 from tests.export.pte_reference import PteReference
@@ -108,6 +114,37 @@ def test_average_pool_follows_cmsis_nn(data: st.DataObject) -> None:
                 total += count // 2 if total > 0 else -(count // 2)
                 expected = abs(total) // count * (1 if total > 0 else -1)
                 assert expected == int(actual[0, channel, i, j])
+
+
+@pytest.mark.parametrize("dilation", [[1, 1], [2, 1], [1, 3], [3, 2]])
+def test_kernels_without_dilation_give_the_same_sums(dilation: list[int]) -> None:
+    """Torch's own dilated convolution, exact in float64, of the kernel as it was."""
+    torch.manual_seed(0)
+    values = torch.randint(-128, 128, (1, 4, 11, 12)).double()
+    weight = torch.randint(-127, 128, (6, 3, 2, 4)).double()  # OHWI
+    expected = torch.nn.functional.conv2d(
+        values, weight.permute(0, 3, 1, 2), stride=2, padding=1, dilation=dilation
+    )
+
+    wide, rest = without_dilation(weight, dilation)
+    actual = torch.nn.functional.conv2d(
+        values, wide.permute(0, 3, 1, 2), stride=2, padding=1, dilation=rest
+    )
+
+    assert torch.equal(expected, actual)
+
+
+@pytest.mark.parametrize("groups", [1, 4])
+def test_dilated_convolutions_have_a_reference(
+    export_one: Callable[..., ProgramFiles], groups: int
+) -> None:
+    """ExecuTorch's Python operator cannot run them; the way around is named."""
+    module = torch.nn.Conv2d(4, 4, 3, dilation=2, groups=groups)
+    manifest = export_one(module, torch.randn(1, 4, 9, 9)).manifest
+
+    assert manifest.int8_mac_fraction == 1.0
+    assert manifest.expect_host_int8
+    assert manifest.oracle.corrections == (DILATION_CORRECTION,)
 
 
 def test_softmax_correction_is_named(export_one: Callable[..., ProgramFiles]) -> None:

@@ -199,7 +199,8 @@ struct Call {
 
 rt::Error call_kernel(const std::string& name, Call& call, int32_t& refused) {
   const size_t dot = name.find('.');
-  const rt::Kernel* kernel = rt::find_kernel(name.substr(0, dot), name.substr(dot + 1));
+  const std::string overload = dot == std::string::npos ? "" : name.substr(dot + 1);
+  const rt::Kernel* kernel = rt::find_kernel(name.substr(0, dot), overload);
   if (kernel == nullptr) return rt::Error::kOperatorMissing;
   const rt::ValueTable values = {call.slots.data(), call.kinds.data(),
                                  static_cast<uint32_t>(call.slots.size())};

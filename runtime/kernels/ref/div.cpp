@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "runtime/kernels/elementwise.hpp"
+#include "runtime/kernels/floor_division.hpp"
 
 namespace rt::kernels {
 namespace {
@@ -12,18 +13,6 @@ enum Argument : uint32_t { kSelf, kOther, kMode };
 
 float quotient(float a, float b) { return a / b; }
 
-// torch's div_floor: from the remainder, so that a quotient near an integer is
-// not rounded up.
-float floored(float a, float b) {
-  if (b == 0.0F) return a / b;
-  const float rest = std::fmod(a, b);
-  float whole = (a - rest) / b;
-  if (rest != 0.0F && (b < 0.0F) != (rest < 0.0F)) whole -= 1.0F;
-  if (whole == 0.0F) return std::copysign(0.0F, a / b);
-  const float down = std::floor(whole);
-  return whole - down > 0.5F ? down + 1.0F : down;
-}
-
 float truncated(float a, float b) { return std::trunc(a / b); }
 
 using Divide = float (*)(float, float);
@@ -31,7 +20,7 @@ using Divide = float (*)(float, float);
 // @return nullptr for a mode that torch does not have.
 Divide division(const Args &args) {
   if (args.is_none(kMode)) return quotient;
-  if (args.text(kMode) == "floor") return floored;
+  if (args.text(kMode) == "floor") return floored_quotient;
   return args.text(kMode) == "trunc" ? truncated : nullptr;
 }
 

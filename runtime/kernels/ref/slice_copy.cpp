@@ -8,19 +8,9 @@ namespace {
 
 enum Argument : uint32_t { kInput, kDim, kStart, kEnd, kStep, kOut };
 
-// @return index `i` (negative ones from the end, None: `fallback`) brought into
-// [0, size].
-int32_t bounded(const Args &args, uint32_t i, int32_t fallback, int32_t size) {
-  if (args.is_none(i)) return fallback;
-  const int64_t index = args.integer(i);
-  const int64_t from_start = index < 0 ? index + size : index;
-  if (from_start < 0) return 0;
-  return from_start > size ? size : static_cast<int32_t>(from_start);
-}
-
 Part part_of(const Args &args, uint32_t along) {
   const int32_t size = args.tensor(kInput).size(along);
-  return {along, bounded(args, kStart, 0, size), args.integer(kStep)};
+  return {along, slice_bound(args, kStart, 0, size), args.integer(kStep)};
 }
 
 Error prepare(Args &args, Needs &) {
@@ -32,10 +22,9 @@ Error prepare(Args &args, Needs &) {
   if (along >= input.rank()) return args.refuse(kDim, Error::kArgumentValue);
   if (args.integer(kStep) < 1) return args.refuse(kStep, Error::kArgumentValue);
   const Part part = part_of(args, along);
-  const int32_t end = bounded(args, kEnd, input.size(along), input.size(along));
-  const int64_t span = end > part.begin ? int64_t{end} - part.begin : 0;
-  const int64_t size = (span + part.step - 1) / part.step;
-  const bool fits = same_but_for(input, out, along) && out.size(along) == size;
+  const int32_t end = slice_bound(args, kEnd, input.size(along), input.size(along));
+  const bool fits =
+      same_but_for(input, out, along) && out.size(along) == slice_count(part.begin, end, part.step);
   return fits ? Error::kOk : args.refuse(kOut, Error::kArgumentShape);
 }
 
