@@ -9,7 +9,7 @@ MODELS ?= digits_cnn ds_cnn resnet8 mobilenet_v1_025 autoencoder linear
 SCHEMES ?= int8
 CXX_SOURCES = $(shell git ls-files '*.cpp' '*.hpp')
 
-.PHONY: browser fuzzer fuzz nightly bench-nightly test-flips test-kills bench bench-kernels bench-flash bench-estimate test check setup system format clean help
+.PHONY: browser fuzzer fuzz nightly bench-nightly test-flips test-kills bench bench-kernels bench-flash bench-estimate bench-cost test check setup system format clean help
 
 help: ## Say what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -29,6 +29,9 @@ test: browser fuzzer setup ## Set up what is missing, then run every test
 bench-estimate: setup ## Show how far off estimated cycles are: the tables against manuals and real parts
 	@$(PYTHON) -m bench.estimate
 	@$(PYTHON) benchmarks/estimate_ratios.py
+
+bench-cost: setup ## What measuring costs: instructions that windows add, wall time with and without the plugin
+	@$(PYTHON) -m benchmarks.measuring_cost
 
 check: setup ## Format, lint, types, layers, unit and contract tests, host runtime tests
 	@$(VENV)/bin/ruff format --check --quiet . || { echo "run 'make format'"; exit 1; }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ratios of estimated cycles between cores beside those of MLPerf Tiny results, and what the plugin costs.
+"""Ratios of estimated cycles between cores beside those of MLPerf Tiny results.
 
     python benchmarks/estimate_ratios.py [--json]
 
@@ -30,6 +30,7 @@ from bench.estimate.anchors import FOLDER
 from bench.estimate.fit import read_counts
 from bench.estimate.table import table_of
 from bench.estimate.windows import find_windows
+from bench.record import NOT_ESTABLISHED
 from bench.targets import Request
 from bench.targets.qemu import QemuTarget
 
@@ -63,9 +64,7 @@ class Priced:
     est_cycles: float
     low: float
     high: float
-    mark_instructions: int  # that a window adds to an inference
-    plain_s: float
-    counted_s: float
+    note: str  # that no anchors set the band
 
 
 def price(model: str, cpu: str) -> Priced:
@@ -91,7 +90,7 @@ def price(model: str, cpu: str) -> Priced:
     low, high = found.band or (found.median, found.median)
     return Priced(
         model, cpu, latency.instructions, found.median, low, high,
-        windows.empty.instructions, plain.seconds, counted.seconds,
+        ", band not established" if NOT_ESTABLISHED in found.source else "",
     )  # fmt: skip
 
 
@@ -127,7 +126,7 @@ def main() -> None:
     console = Console()
     console.width = max(console.width, 130)
     console.print(_ratios(priced))
-    console.print(_costs(priced))
+    console.print(_estimates(priced))
 
 
 def _ratios(priced: dict[tuple[str, str], Priced]) -> Table:
@@ -159,18 +158,9 @@ def _ratios(priced: dict[tuple[str, str], Priced]) -> Table:
     return grid
 
 
-def _costs(priced: dict[tuple[str, str], Priced]) -> Table:
-    grid = Table(title="An inference, and what counting its blocks costs")
-    for name in (
-        "core",
-        "model",
-        "instructions",
-        "est_cycles",
-        "band",
-        "marks add",
-        "run",
-        "with plugin",
-    ):
+def _estimates(priced: dict[tuple[str, str], Priced]) -> Table:
+    grid = Table(title="What the ratios are of")
+    for name in ("core", "model", "instructions", "est_cycles", "band"):
         grid.add_column(name, justify="left" if name in ("core", "model") else "right")
     for one in priced.values():
         grid.add_row(
@@ -178,10 +168,7 @@ def _costs(priced: dict[tuple[str, str], Priced]) -> Table:
             one.model,
             f"{one.instructions:,}",
             f"{one.est_cycles:,.0f}",
-            f"{one.low / one.est_cycles - 1:+.0%} to {one.high / one.est_cycles - 1:+.0%}",
-            f"{one.mark_instructions} instr, {one.mark_instructions / one.instructions:.4%}",
-            f"{one.plain_s:.2f} s",
-            f"{one.counted_s:.2f} s",
+            f"{one.low / one.est_cycles - 1:+.0%} to {one.high / one.est_cycles - 1:+.0%}{one.note}",
         )
     return grid
 
