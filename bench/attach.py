@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from bench.catalogue import source_of
-from bench.errors import InputError, ProbeMissingError
+from bench.errors import InputError, ProbeMissingError, absent_hint
 from bench.packs import find_pack
 from bench.site import read_site, same_id, site_path
 from bench.targets import fvp
@@ -92,7 +92,7 @@ def target_for(board: Board, attach: Attach, say: Callable[[str], None]) -> Targ
             f"no probe of {board.id} is attached; looked for {names}; attached: "
             f"{', '.join(sorted(present)) or 'none'}",
             where=board.id,
-            hint="`bench doctor` lists what is attached; --attach=auto lets an emulator stand in",
+            hint=f"{absent_hint(devices[0].uid)}; --attach=auto lets an emulator stand in",
         )
     if board.qemu is not None:
         say(

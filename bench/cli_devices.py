@@ -96,9 +96,10 @@ def _print_report(report: Report) -> None:
             "no probe is attached: boards that need one cannot be measured (docs/boards_on_a_bench.md)"
         )
     if report.packs:
-        table = _table("packs", "pack", "version", "file")
+        table = _table("packs", "pack", "version", "for", "file")
         for pack in report.packs:
-            table.add_row(pack.id, pack.version, pack.file or pack.problem)
+            boards = ", ".join(pack.boards) or "no board"
+            table.add_row(pack.id, pack.version, boards, pack.file or pack.problem)
         console.print(table)
     if report.devices:
         table = _table(f"devices of {report.site}", "device", "board", "probe", "port", "state")

@@ -13,7 +13,6 @@ from rich.console import Console
 from rich.table import Table
 
 from bench import packs
-from bench.board import all_boards
 from bench.doctor import pack_states
 
 _JSON = typer.Option("--json", help="Print JSON for a machine instead of a table.")
@@ -37,12 +36,7 @@ def show(
     """List the packs of packs.lock, the boards that need each, and whether it is here."""
     if context.invoked_subcommand is not None:
         return
-    states = pack_states(tuple(pack_dir or ()))
-    named = {board.id: board.pyocd.pack for board in all_boards().values() if board.pyocd}
-    rows = [
-        {**asdict(state), "boards": [board for board, pack in named.items() if pack == state.id]}
-        for state in states
-    ]
+    rows = [asdict(state) for state in pack_states(tuple(pack_dir or ()))]
     if as_json:
         typer.echo(json.dumps(rows, indent=1))
         return

@@ -7,9 +7,11 @@ import shutil
 import sys
 from dataclasses import dataclass
 from importlib import metadata
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench import process
+from bench.board import all_boards
 from bench.build import FLATC
 from bench.errors import LabError, PackMissingError
 from bench.locks import holder, is_free
@@ -19,11 +21,11 @@ from bench.targets.attached import Attached, attached
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from bench.site import Device
 
 _DEADLINE_S = 20.0
+_SEGGER = Path("/opt/SEGGER")
 
 
 @dataclass(frozen=True)
@@ -64,10 +66,11 @@ class DeviceState:
 
 @dataclass(frozen=True)
 class PackState:
-    """A pack of packs.lock; `file` is empty if it is not here."""
+    """A pack of packs.lock, and the boards that cannot be flashed without it; `file` is empty if it is not here."""
 
     id: str
     version: str
+    boards: tuple[str, ...]
     file: str
     problem: str
 
@@ -109,6 +112,16 @@ def _program(name: str, known: str, enables: str) -> Tool:
     return Tool(name, found.group(1) if found else "unknown", known, enables)
 
 
+def _jlink_library() -> Tool:
+    """Return SEGGER's library, without which pyOCD lists no J-Link: it looks below /opt/SEGGER and says nothing."""
+    found = sorted(_SEGGER.glob("JLink*/libjlinkarm.so*")) if _SEGGER.is_dir() else []
+    versions = [re.sub(r"^JLink_?(Linux_)?V?", "", path.parent.name) for path in found]
+    version = max(versions, default="") or ("unknown" if found else "")
+    return Tool(
+        "J-Link library", version, r".", "probes that are J-Links, those on Nordic kits too"
+    )
+
+
 def _package(name: str, known: str, enables: str) -> Tool:
     try:
         return Tool(name, metadata.version(name), known, enables)
@@ -130,11 +143,14 @@ def _state(device: Device, seen: Attached) -> DeviceState:
 def pack_states(folders: Sequence[Path]) -> tuple[PackState, ...]:
     """Return the packs of packs.lock, and which of them are in these folders."""
     states = []
+    named = {board.id: board.pyocd.pack for board in all_boards().values() if board.pyocd}
     for pack in read_lock():
+        boards = tuple(board for board, needed in named.items() if needed == pack.id)
         try:
-            states.append(PackState(pack.id, pack.version, str(find_pack(pack.id, folders)), ""))
+            file, problem = str(find_pack(pack.id, folders)), ""
         except PackMissingError as missing:
-            states.append(PackState(pack.id, pack.version, "", missing.what))
+            file, problem = "", missing.what
+        states.append(PackState(pack.id, pack.version, boards, file, problem))
     return tuple(states)
 
 
@@ -165,6 +181,7 @@ def examine(pack_folders: Sequence[Path] = (), bus: Sequence[tuple[str, str]] = 
             python,
             *(_program(*program) for program in _PROGRAMS),
             *(_package(*package) for package in _PACKAGES),
+            _jlink_library(),
         ),
         attached=seen,
         packs=pack_states(pack_folders),

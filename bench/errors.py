@@ -238,6 +238,15 @@ class QuarantinedError(LabError):
     blame = Blame.BENCH
 
 
+def absent_hint(uid: str) -> str:
+    """Return what to look at when the probe with this id is not in the list of those that are attached."""
+    jlink = "; a J-Link is listed only with SEGGER's library installed" if uid.isdecimal() else ""
+    return (
+        "cable, power of the hub, udev rules (docs/boards_on_a_bench.md)"
+        f"{jlink}; `bench doctor` lists what is attached"
+    )
+
+
 class ProbeMissingError(LabError):
     """A debug probe that is not on the bus, or was pulled out."""
 

@@ -16,7 +16,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from bench.bundle import Command, pack_mailbox
-from bench.errors import LabError, ProbeProtocolError
+from bench.errors import LabError, ProbeProtocolError, SerialGoneError, SerialMissingError
 from bench.targets import probes, pyocd
 from bench.targets.line_store import LineStore
 from bench.targets.listening import repair, until_ended, until_measured
@@ -45,6 +45,15 @@ def _ports(order: Order) -> tuple[FoundPort, ...]:
 
 def _find_port(order: Order) -> str:
     return order.serial or port_of(order.uid, _ports(order), order.vcom).path
+
+
+def _open_port(order: Order) -> SerialPort:
+    """Open the probe's port; where the probe itself is not attached, that is what is said."""
+    try:
+        return SerialPort(lambda: _find_port(order), order.baud)
+    except (SerialMissingError, SerialGoneError):
+        probes.choose(order.uid)
+        raise
 
 
 def _parts(order: Order) -> list[tuple[int, bytes]]:
@@ -84,7 +93,7 @@ def _run(order: Order) -> None:
     """Flash, reset, write the mailbox, let go, listen; then order what is not timed, and what was lost."""
     # The port first: opening one may reset a board, and what it drops before is lost.
     tell("doing", what="opening the serial port")
-    with SerialPort(lambda: _find_port(order), order.baud) as port:
+    with _open_port(order) as port:
         tell("doing", what="flashing")
         with pyocd.connect(order.uid, chip_of(order), mode=order.mode) as debugger:
             report = debugger.flash(_parts(order), everything=order.everything)

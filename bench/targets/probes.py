@@ -12,7 +12,7 @@ from pyocd.core.helpers import ConnectHelper
 from pyocd.probe.pydapaccess.dap_access_api import DAPAccessIntf
 from pyocd.probe.pydapaccess.interface.interface import Interface
 
-from bench.errors import ProbeMissingError, ProbeProtocolError, WrongProbeError
+from bench.errors import ProbeMissingError, ProbeProtocolError, WrongProbeError, absent_hint
 from bench.site import same_id
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def choose(uid: str) -> Any:
     raise ProbeMissingError(
         f"the probe {uid} is not attached; attached: {present}",
         where=uid,
-        hint="cable, power of the hub, udev rules (docs/boards_on_a_bench.md); `bench doctor` lists probes",
+        hint=absent_hint(uid),
     )
 
 

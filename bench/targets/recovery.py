@@ -76,6 +76,7 @@ class Recovery:
                     if not step:
                         self._failed[uid] = self._failed.get(uid, 0) + 1
                         fault.where = device.name
+                        fault.hint = fault.hint.replace("--device=NAME", f"--device={device.name}")
                         fault.what += f" (tried: {', '.join(tried)})" if tried else ""
                         raise
                     _LOG.warning("%s: %s; next: %s", device.name, fault.what, step)

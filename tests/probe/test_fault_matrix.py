@@ -6,6 +6,7 @@ Each fault has its own error and no healthy result; the same device, mended, wor
 from __future__ import annotations
 
 import dataclasses
+import re
 import struct
 import time
 from collections.abc import Callable
@@ -14,16 +15,47 @@ from pathlib import Path
 import pytest
 
 from bench.board import Pyocd
+from bench.bundle import Options
 from bench.errors import Blame, LabError
+from bench.foreign import foreign_program
 from bench.locks import device_lock
+from bench.pipeline import Attempt, Case, Plan, RunFailedError, run_case
+from bench.record import Status
 from bench.targets.attached import attached
 from bench.targets.device import DeviceTarget
 from bench.targets.simprobe.client import Bench, SimulatedDevice
-from tests.probe.conftest import NONCE, Simulated, bundle_of, image_of
+from tests.probe.conftest import NONCE, UPSTREAM, Simulated, bundle_of, image_of, output_of
 
 pytestmark = pytest.mark.qemu
 
 _SOON_S = 60.0  # of a fault's report, on a machine that is busy with other things, too
+
+
+def _run_fails(simulated: Simulated, code: str, telling: str) -> None:
+    """Run a program; it must fail with this code, soon, and its record must be invalid and without measures."""
+    program = foreign_program(
+        UPSTREAM / "linear_cortex-m4.pte", (UPSTREAM / "linear_cortex-m4.in.bin",)
+    )
+    case = Case(simulated.board, "linear", program.manifest.scheme)
+    plan = Plan(Options(warmup=0, iterations=1), deadline_s=60.0)
+    target = simulated.target()
+    attempt = Attempt(case, program, image_of(simulated.board.id), target, plan)
+    started = time.monotonic()
+    with pytest.raises(RunFailedError) as caught:
+        run_case(attempt)
+
+    fault, record = caught.value.fault, caught.value.record
+    print(fault)  # noqa: T201  `pytest -rP` shows every row's message
+    assert code == fault.code
+    assert re.search(telling, fault.what), fault.what
+    assert fault.blame in (Blame.BENCH, Blame.DEVICE)
+    assert fault.hint
+    assert (Status.INVALID, (), [code]) == (
+        record.status,
+        record.measures,
+        [issue.code for issue in record.issues],
+    )
+    assert time.monotonic() - started < _SOON_S
 
 
 def _fails(simulated: Simulated, code: str, telling: str, **options: object) -> LabError:
@@ -32,6 +64,7 @@ def _fails(simulated: Simulated, code: str, telling: str, **options: object) -> 
     with pytest.raises(LabError, match=telling) as caught:
         simulated.flash(**options)
 
+    print(caught.value)  # noqa: T201  as above
     assert code == caught.value.code
     assert caught.value.blame in (Blame.BENCH, Blame.DEVICE)
     assert caught.value.hint
@@ -56,35 +89,35 @@ _MATRIX = {
 
 @pytest.mark.parametrize("name", _MATRIX)
 def test_a_fault_is_named_and_the_mended_device_works(name: str, an386: Simulated) -> None:
-    """The message says what failed while what was done; afterwards the device can be flashed."""
+    """The message says what failed while what was done, no record is valid; afterwards the device runs."""
     armed, code, telling = _MATRIX[name]
     an386.bench.arm(**armed)
 
-    _fails(an386, code, telling)
+    _run_fails(an386, code, telling)
 
     an386.bench.do("mend")
-    done = an386.flash()
-    assert done.programmed_bytes + done.identical_bytes > 0
+    log, _ = an386.run()
+    assert output_of("linear") == log.outputs[0, 0]
 
 
 def test_power_off_at_rest(an386: Simulated) -> None:
     """The probe answers, the chip does not."""
     an386.bench.do("power_off")
 
-    _fails(an386, "no-power", "the probe answers, the chip does not, while connecting")
+    _run_fails(an386, "no-power", "the probe answers, the chip does not, while connecting")
 
     an386.bench.do("power_on")
-    an386.flash()
+    an386.run()
 
 
 def test_no_probe(an386: Simulated) -> None:
     """Within seconds, without a prompt and without a wait for one (G13)."""
     an386.bench.do("unplug")
 
-    _fails(an386, "probe-missing", "is not attached; attached: none")
+    _run_fails(an386, "probe-missing", "is not attached; attached: none")
 
     an386.bench.do("plug")
-    an386.flash()
+    an386.run()
 
 
 def test_another_program_has_the_interface(an386: Simulated) -> None:
@@ -92,9 +125,9 @@ def test_another_program_has_the_interface(an386: Simulated) -> None:
     with an386.device.connect("claim") as other:
         assert other.makefile("rb").readline() == b"claimed\n"
 
-        _fails(an386, "probe-taken", "another program has it")
+        _run_fails(an386, "probe-taken", "another program has it")
 
-    an386.flash()
+    an386.run()
 
 
 def test_two_probes_of_one_serial_number(plug_in: Callable[..., Simulated]) -> None:

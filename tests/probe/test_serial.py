@@ -209,6 +209,22 @@ def test_what_cannot_be_repaired_is_named(
 
 
 @qemu
+def test_lines_that_never_come_whole_are_an_error(an386: Simulated) -> None:
+    """A port that loses bytes for ever: asked for three times, then named by number; nothing is made up."""
+    an386.bench.arm(serial_lose_each=350)  # lines with outputs are longer, others are not
+
+    with pytest.raises(
+        LabError, match=r"lines stay lost after 3 rounds of asking again: \d+"
+    ) as caught:
+        an386.run(bundle_of("autoencoder", samples=2))
+
+    assert "serial-corrupt" == caught.value.code
+    an386.bench.do("mend")
+    log, _ = an386.run(bundle_of("autoencoder", samples=2))
+    assert {output_of("autoencoder")} == set(log.outputs.values())
+
+
+@qemu
 def test_a_port_in_use_is_found_before_anything_is_flashed(an386: Simulated) -> None:
     """Nothing has been touched when the error comes."""
     with (

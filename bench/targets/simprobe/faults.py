@@ -23,6 +23,7 @@ class Faults:
         chip_id: what the identification register says instead.
         serial_noise: bytes that come before what the device says after a reset.
         serial_lose: offset -> so many bytes are lost there, counted from the reset.
+        serial_lose_each: of so many bytes the last is lost, for ever: no line that is longer comes whole.
         serial_double: offsets of bytes that come twice.
         serial_mangle: every byte comes as at a wrong baud rate.
         serial_gone_after_bytes: the port vanishes at that byte.
@@ -46,6 +47,7 @@ class Faults:
     chip_id: int | None = None
     serial_noise: bytes = b""
     serial_lose: dict[int, int] = field(default_factory=dict)
+    serial_lose_each: int = 0
     serial_double: list[int] = field(default_factory=list)
     serial_mangle: bool = False
     serial_gone_after_bytes: int | None = None

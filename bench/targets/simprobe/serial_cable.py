@@ -130,13 +130,13 @@ class SerialCable:
         end = self._since_reset
         if faults.serial_mute or faults.serial_trickle:
             return b""
-        if not (faults.serial_lose or faults.serial_double or faults.serial_mangle) and (
-            faults.serial_gone_after_bytes is None
-        ):
+        if not _damages(faults):
             return data
         out = bytearray()
         for offset, byte in enumerate(data, start):
             if any(at <= offset < at + count for at, count in faults.serial_lose.items()):
+                continue
+            if faults.serial_lose_each and offset % faults.serial_lose_each == 0:
                 continue
             out.append(byte)
             if offset in faults.serial_double:
@@ -165,6 +165,13 @@ class SerialCable:
                 select.select([], [self._master], [], 0.05)
             except OSError:
                 return
+
+
+def _damages(faults: Faults) -> bool:
+    """Whether some byte may arrive otherwise than it was sent."""
+    lost = faults.serial_lose or faults.serial_lose_each
+    changed = faults.serial_double or faults.serial_mangle
+    return bool(lost or changed or faults.serial_gone_after_bytes is not None)
 
 
 def _is_open(events: list[tuple[int, int]]) -> bool:
