@@ -98,6 +98,7 @@ class _Session:
     images: dict[str, Image | LabError] = field(default_factory=dict)
     results: Results = field(default_factory=Results)
     targets: dict[str, Target] = field(default_factory=dict)
+    unreachable: dict[str, LabError] = field(default_factory=dict)
 
 
 _SESSION = pytest.StashKey[_Session]()
@@ -219,6 +220,13 @@ def bench_session(request: pytest.FixtureRequest) -> _Session:
         item.callspec.params["case"] for item in request.session.items if hasattr(item, "callspec")
     ]
     cases = [case for case in session.cases if case in wanted]
+    # First of all: who asked for hardware that is not there waits for no export and no build.
+    for board in {case.board.id: case.board for case in cases}.values():
+        try:
+            _target(session, board, config)
+        except LabError as fault:
+            session.unreachable[board.id] = fault
+    cases = [case for case in cases if case.board.id not in session.unreachable]
     # Under pytest-xdist each worker comes here: one of them makes what is missing, the others find it.
     with device_lock([f"build-{BUILD}"], _BUILD_WAIT_S):
         session.programs = programs.ensure_programs(
@@ -275,6 +283,8 @@ def record(
     root = None if config.getoption("no_record") else Path(config.getoption("record"))
     fault: LabError | None = None
     try:
+        if case.board.id in bench_session.unreachable:
+            raise bench_session.unreachable[case.board.id]
         program = bench_session.programs[case.model, case.scheme, case.board.cpu]
         image = bench_session.images[case.board.id]
         if isinstance(program, LabError):
@@ -298,9 +308,9 @@ def record(
         return
     except pipeline.RunFailedError as failure:
         fault = failure.fault
-        if root is not None:
-            kept = store.save(failure.record, {"transcript.txt": failure.transcript.raw}, root)
-            bench_session.results.records.append((kept, failure.record))
+        raw = {"transcript.txt": failure.transcript.raw}
+        kept = None if root is None else store.save(failure.record, raw, root)
+        bench_session.results.records.append((kept, failure.record))
     except LabError as refusal:
         fault = refusal
     if fault.blame is not Blame.MODEL:

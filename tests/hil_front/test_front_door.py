@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -229,3 +230,17 @@ def test_help_names_the_front_door() -> None:
     done = _bench("--help")
 
     assert "pytest --board=ID" in done.stdout
+
+
+def test_a_board_that_is_not_there_is_an_error_before_anything_is_made(tmp_path: Path) -> None:
+    """`--attach=hardware` without a device: a model that would take long to export is not even imported."""
+    slow = tmp_path / "slow.py"
+    slow.write_text("import time\n\n\ndef build():\n    time.sleep(600)\n")
+
+    started = time.monotonic()
+    done = _pytest("--board=nrf5340", f"--model={slow}:build", "--attach=hardware")
+
+    assert 1 == done.returncode
+    assert "bench.toml names no device that is a nrf5340dk" in done.stdout
+    assert "1 error" in done.stdout
+    assert time.monotonic() - started < 60
