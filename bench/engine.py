@@ -59,3 +59,17 @@ def arguments(engine: str) -> list[str]:
     """Return CMake's arguments for the engine; raises EngineMissingError."""
     folder = package_of(engine)
     return [] if folder is None else [f"-DENGINE={engine}", f"-Dexecutorch_DIR={folder}"]
+
+
+def version_of(engine: str) -> str:
+    """Return the version that the engine's package says it has, empty if it says none; raises EngineMissingError."""
+    folder = package_of(engine)
+    if folder is None:
+        return ""
+    for name in ("executorch-config-version.cmake", "executorchConfigVersion.cmake", _CONFIG):
+        file = folder / name
+        text = file.read_text() if file.is_file() else ""
+        found = re.search(r"(?:PACKAGE_VERSION|executorch_VERSION)\s+\"?(\d[^\s\")]*)", text)
+        if found:
+            return found[1]
+    return ""

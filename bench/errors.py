@@ -77,6 +77,13 @@ class EngineMissingError(LabError):
     blame = Blame.BENCH
 
 
+class KnownBadKernelError(LabError):
+    """The engine is known to get an instruction of the program wrong."""
+
+    code = "known-bad-kernel"
+    blame = Blame.MODEL
+
+
 class ModelSourceError(LabError):
     """A model file that cannot be imported or whose build function is wrong."""
 

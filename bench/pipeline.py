@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Literal
 from bench import (
     build,
     deployment,
+    engine,
     estimate,
     faults,
+    known_bad,
     metrics,
     preflight,
     validity,
@@ -270,6 +272,7 @@ def run_case(attempt: Attempt) -> Outcome:
     (share, *rest), samples = make_bundles(program, plan, slot_bytes)
     arena_bytes = plan.options.arena_limit_bytes or attempt.image.arena.nbytes
     preflight.check(program, attempt.image, board)
+    _check_engine(attempt)
     try:
         preflight.check_fit(program, attempt.image, board, share.bundle, arena_bytes)
         running = Running.of(attempt)
@@ -323,6 +326,21 @@ def run_case(attempt: Attempt) -> Outcome:
         except LabError as fault:
             raise _failed(attempt, transcript, fault, retries) from fault
     raise AssertionError("the loop above returns or raises")
+
+
+def _check_engine(attempt: Attempt) -> None:
+    """Raise KnownBadKernelError if the engine is known to get the program wrong."""
+    program, name = attempt.program, attempt.plan.engine
+    if name == LAB:
+        return
+    known_bad.check(
+        program.pte.read_bytes(),
+        program.manifest.method,
+        attempt.case.board.cpu,
+        name,
+        engine.version_of(name),
+        attempt.where,
+    )
 
 
 def _with_rest(attempt: Attempt, log: RunLog, request: Request, rest: Sequence[Share]) -> RunLog:

@@ -16,7 +16,7 @@ from bench.errors import ProgramError, ToolMissingError
 from bench.program import OperatorInfo, TensorInfo
 
 try:
-    from executorch_flatbuffer import KernelCall, KernelTypes, String, Tensor
+    from executorch_flatbuffer import Int, IntList, KernelCall, KernelTypes, String, Tensor
     from executorch_flatbuffer.InstructionArguments import InstructionArguments
     from executorch_flatbuffer.Program import Program as FlatProgram
 except ImportError as missing:
@@ -309,6 +309,59 @@ def calls(plan: Any) -> Iterator[tuple[int, Any]]:
         if not 0 <= call.OpIndex() < plan.OperatorsLength():
             raise ValueError(f"operator {call.OpIndex()} of {plan.OperatorsLength()}")
         yield index, call
+
+
+@dataclass(frozen=True)
+class Argument:
+    """What an instruction is called with, as far as a reader of programs needs it.
+
+    Attributes:
+        index: among the plan's values.
+        numbers: of a list of integers.
+        shape: of a tensor.
+        nbytes: of a tensor.
+        explicit_layout: the operator's images name their dimensions as they lie in memory (`_nhwc`).
+    """
+
+    index: int
+    is_none: bool = False
+    numbers: tuple[int, ...] = ()
+    shape: tuple[int, ...] = ()
+    nbytes: int = 0
+    explicit_layout: bool = False
+
+
+def arguments_of(plan: Any) -> Iterator[tuple[int, str, list[Argument]]]:
+    """Iterate the kernel calls: position, operator without overload, arguments."""
+    for index, call in calls(plan):
+        name = _name(plan.Operators(call.OpIndex()).Name())
+        explicit = name.endswith("_nhwc")
+        places = _items(call.ArgsLength(), call.Args)
+        yield index, name, [_argument(plan, place, explicit) for place in places]
+
+
+def _argument(plan: Any, index: int, explicit: bool) -> Argument:
+    value = _value(plan, index)
+    kind = value.ValType()
+    if kind == KernelTypes.KernelTypes.Null:
+        return Argument(index, is_none=True)
+    if kind == KernelTypes.KernelTypes.Tensor:
+        tensor = _tensor(plan, index)
+        return Argument(index, shape=tensor.shape, nbytes=tensor.nbytes, explicit_layout=explicit)
+    if kind == KernelTypes.KernelTypes.IntList:
+        items = IntList.IntList()
+        items.Init(value.Val().Bytes, value.Val().Pos)
+        boxed = [_value(plan, items.Items(i)) for i in range(items.ItemsLength())]
+        return Argument(index, numbers=tuple(_integer(item) for item in boxed))
+    return Argument(index)
+
+
+def _integer(value: Any) -> int:
+    if value.ValType() != KernelTypes.KernelTypes.Int:
+        raise ValueError("a list of integers has another value in it")
+    number = Int.Int()
+    number.Init(value.Val().Bytes, value.Val().Pos)
+    return int(number.IntVal())
 
 
 def _operators(plan: Any) -> Iterator[OperatorInfo]:

@@ -52,7 +52,9 @@ def test_folder_without_the_package(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     """The message lists where it was looked for."""
     monkeypatch.setenv(PREFIXES, f"{tmp_path}{os.pathsep}{tmp_path / 'other'}")
 
-    with pytest.raises(EngineMissingError, match=r"executorch-config\.cmake in lib/cmake/ExecuTorch"):
+    with pytest.raises(
+        EngineMissingError, match=r"executorch-config\.cmake in lib/cmake/ExecuTorch"
+    ):
         package_of("executorch")
 
 

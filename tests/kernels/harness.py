@@ -123,8 +123,7 @@ class Harness:
 
     def all_outs(self, name: str, *arguments: Any) -> list[torch.Tensor]:
         """As calling, but return every out tensor."""
-        request = struct.pack("I", len(name)) + name.encode() + struct.pack("I", len(arguments))
-        request += b"".join(_encode(argument) for argument in arguments)
+        request = encode_call(name, *arguments)
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(request)
@@ -150,6 +149,12 @@ class Harness:
     def _fail(self) -> None:
         _, report = self._process.communicate(timeout=10)
         raise AssertionError(f"the harness died:\n{report.decode()[-4000:]}")
+
+
+def encode_call(name: str, *arguments: Any) -> bytes:
+    """Return the request of a call as it goes over the pipe."""
+    head = struct.pack("I", len(name)) + name.encode() + struct.pack("I", len(arguments))
+    return head + b"".join(_encode(argument) for argument in arguments)
 
 
 def _encode_tensor(kind: int, tensor: torch.Tensor, *, constant: bool) -> bytes:
