@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from pathlib import Path
 
@@ -52,6 +53,30 @@ def test_the_table_holds_what_the_fit_gives(core: str) -> None:
 
     assert wanted == {path: table.numbers()[path].value for path in wanted}
     assert len(rows) == 3
+
+
+def test_rows_marked_fit_want_no_delay_behind_a_store_on_the_m7() -> None:
+    """The -O0 row, which is held, would: but what may choose chooses the table that stands."""
+    table = table_of("cortex-m7")
+    rows = [one for one in all_anchors() if one.counts.core == "cortex-m7" and not one.held]
+
+    def error(delay: float, branch: float, share: float) -> float:
+        tried = table.with_values(
+            {
+                "store_then_memory": delay,
+                "taken.direct": branch,
+                "taken.call": branch,
+                "taken.indirect": branch + 1,
+                "taken.mispredicted_share": share,
+            }
+        )
+        return sum((one.counts.cycles(tried) / one.measured_cycles - 1) ** 2 for one in rows)
+
+    grid = itertools.product((0, 0.5, 1, 2, 3), (0, 0.5, 1), [step / 20 for step in range(21)])
+
+    assert (0, 0, table.numbers()["taken.mispredicted_share"].value) == min(
+        grid, key=lambda point: error(*point)
+    )
 
 
 def test_rows_marked_held_are_not_fitted_to() -> None:

@@ -11,6 +11,7 @@ from bench import operators
 from bench.board import Board, find_boards
 from bench.bundle import Options
 from bench.errors import LabError
+from bench.etdump import write_etdump
 from bench.foreign import foreign_program
 from bench.pipeline import Attempt, Case, Outcome, Plan, ensure_images, run_case, target_for
 
@@ -53,6 +54,26 @@ def test_rows_and_remainder_are_the_latency(board: Board) -> None:
     assert [row.info.index for row in table.rows] == list(range(len(table.rows)))
     assert abs(sum(row.share for row in table.rows) + table.remainder / table.latency - 1) < 1e-9
     assert {0} == {m.median for m in outcome.record.measures if m.name == "determinism"}
+
+
+@pytest.mark.qemu
+@pytest.mark.filterwarnings("ignore")
+def test_inspector_opens_the_etdump_of_a_real_run(tmp_path: Path) -> None:
+    """ExecuTorch's own Inspector finds every instruction of a run on the emulated M4, each with its instructions."""
+    from executorch.devtools import Inspector  # noqa: PLC0415  imports torch, which takes seconds
+    from executorch.devtools.inspector import TimeScale  # noqa: PLC0415
+
+    table = operators.read_table(run(find_boards("mps2-an386")[0], "linear").files[operators.FILE])
+    path = tmp_path / "run.etdp"
+    path.write_bytes(write_etdump(table))
+    cycles = TimeScale.CYCLES
+    (block,) = Inspector(str(path), source_time_scale=cycles, target_time_scale=cycles).event_blocks
+
+    assert "instructions" == block.name
+    assert [(event.name, event.perf_data.raw) for event in block.events] == [
+        ("Method::execute", [table.latency]),
+        *((f"native_call_{row.info.operator}", [row.value]) for row in table.rows),
+    ]
 
 
 def test_milliseconds_on_the_host() -> None:
