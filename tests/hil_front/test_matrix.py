@@ -15,7 +15,10 @@ import bench
 from bench import baseline, frame
 from bench.board import find_boards
 from bench.cache import PROJECT
+from bench.estimate.anchors import WIDE
+from bench.headroom import wrong_sums
 from bench.model import list_models
+from bench.record import NOT_ESTABLISHED, Record
 from bench.store import RESULTS
 
 BOARDS = [board.id for board in find_boards("emulated")]
@@ -90,6 +93,52 @@ def test_instruction_counts_are_identical_over_three_runs(runs: list[Records]) -
 
     assert counts[0] == counts[1] == counts[2]
     assert all(len(set(cell[3])) == 1 for cell in counts[0].values())
+
+
+@pytest.mark.qemu
+def test_parts_equal_wholes_in_every_record(runs: list[Records], folders: list[Path]) -> None:
+    """RAM and Flash by part, by region and by the program's own numbers; instructions by operator, remainder named."""
+    for path in folders[0].rglob("*.json"):
+        if path.name.count(".") != 1:
+            continue
+        record = Record.model_validate_json(path.read_bytes())
+        sizes = {m.name: m.median for m in record.measures if m.unit == "bytes"}
+        need = {
+            kind: sum(r.need_bytes for r in record.regions if r.kind == kind)
+            for kind in ("RAM", "Flash")
+        }
+        table = json.loads((path.parent / record.files["operators.json"].file).read_text())
+        rows = sum(row["instructions"] for row in table["rows"])
+        latency = record.find("latency", "instructions")
+
+        assert () == wrong_sums(record)
+        assert {"RAM": sizes["ram_total"], "Flash": sizes["flash_total"]} == need
+        assert all(
+            r.headroom_bytes == r.have_bytes - r.need_bytes - r.reserve_bytes
+            for r in record.regions
+        )
+        assert latency is not None
+        assert latency.median == table["latency"] == rows + table["remainder"]["instructions"]
+    assert len(BOARDS) * len(list_models()) == len(runs[0])
+
+
+@pytest.mark.qemu
+def test_every_record_has_an_estimate_with_its_band(runs: list[Records]) -> None:
+    """In every cell; a band of the default's width says that it is not established, and only such a one."""
+    for record in runs[0].values():
+        found = [
+            m for m in record["measures"] if m["unit"] == "est_cycles" and m["name"] == "latency"
+        ]
+        (estimate,) = found
+        low, high = estimate["band"]
+        wide = (
+            round(low / estimate["median"] - 1, 3),
+            round(high / estimate["median"] - 1, 3),
+        ) == WIDE
+
+        assert estimate["table"].startswith(record["board"]["cpu"])
+        assert wide == (NOT_ESTABLISHED in estimate["source"])
+        assert wide or "from 8 held anchors" in estimate["source"]
 
 
 @pytest.mark.qemu
