@@ -100,7 +100,7 @@ def verify(read: Callable[[int, int], bytes], uid: str, parts: Sequence[tuple[in
             differ = sum(a != b for a, b in zip(got, want, strict=True))
             raise FlashVerifyError(
                 f"Flash reads back otherwise than written: 0x{got[at]:02x} instead of 0x{want[at]:02x} at "
-                f"0x{start + offset + at:08x}, {differ} bytes in this block",
+                f"0x{start + offset + at:08x}; {differ} of the {len(want)} bytes from 0x{start + offset:08x} on differ",
                 where=uid,
                 hint="a worn or protected sector; a supply that sags while it programs",
             )

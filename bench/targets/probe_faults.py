@@ -89,12 +89,25 @@ def _fault_of_chip(
             where=uid,
             hint="is the board powered, is the debug cable in, is the chip held in reset?",
         )
-    what = "the debug port answers WAIT for ever" if isinstance(error, _WAIT) else "it failed"
     return ProbeProtocolError(
-        f"the debug connection is not sound: {what} while {doing} ({told})",
+        f"the debug connection is not sound: {_kind_of_trouble(error, chain)} while {doing} ({told})",
         where=uid,
         hint="a long or loose debug cable, a slow hub; the probe's firmware may want an update",
     )
+
+
+def _kind_of_trouble(error: BaseException, chain: Sequence[BaseException]) -> str:
+    """Return in the lab's words what a transfer came to."""
+    texts = " ".join(str(link) for link in chain)
+    if isinstance(error, _WAIT):
+        return "the debug port answers WAIT for ever"
+    if isinstance(error, exceptions.TransferFaultError):
+        return "the chip's bus refused an access"
+    if "Timeout reading" in texts:
+        return "the probe did not answer a command in time"
+    if "response is for command" in texts:
+        return "the probe answered with the reply to another command"
+    return "a transfer failed"
 
 
 def _unknown_chip(error: exceptions.TargetSupportError, uid: str) -> LabError:

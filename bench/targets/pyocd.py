@@ -111,7 +111,7 @@ class Debugger:
             if got != known.value:
                 text = "nothing" if got is None else f"0x{got:08x}"
                 raise WrongChipError(
-                    f"address 0x{known.address:08x} reads {text}, this chip has 0x{known.value:08x} there",
+                    f"address 0x{known.address:08x} reads {text}, the board's chip has 0x{known.value:08x} there",
                     where=self._uid,
                     hint="bench.toml gives this probe another board, or the cables were swapped",
                 )
