@@ -79,13 +79,14 @@ def target_for(board: Board, attach: Attach, say: Callable[[str], None]) -> Targ
                 hint="`bench boards --attached --write` drafts the file from what is attached",
             )
         return _stand_in(board, missing, say)
-    bus = read_site().bus if any(device.simulated for device in devices) else ()
-    present = {probe.uid for probe in attached(bus).probes}
-    usable = [device for device in devices if any(same_id(device.uid, uid) for uid in present)]
+    usable, present = devices_present(devices)
+    simulated = [device.name for device in usable if device.simulated]
+    if simulated and board.evidence == "silicon" and attach.mode is Mode.AUTO and not attach.device:
+        return _stand_in(board, f"{', '.join(simulated)} is simulated and measures nothing", say)
     if usable:
         pack = board.pyocd.pack if board.pyocd is not None else ""
         packs = (find_pack(pack, attach.pack_dirs),) if pack else ()
-        return DeviceTarget(usable, bus, packs=packs)
+        return DeviceTarget(usable, read_site().bus if simulated else (), packs=packs)
     names = ", ".join(f"{device.name} ({device.uid})" for device in devices)
     if attach.mode is Mode.HARDWARE or attach.device:
         raise ProbeMissingError(
@@ -99,6 +100,22 @@ def target_for(board: Board, attach: Attach, say: Callable[[str], None]) -> Targ
             f"NOT MEASURED ON HARDWARE: none of {names} is attached; {board.id} is emulated instead"
         )
     return _stand_in(board, f"none of {names} is attached", say)
+
+
+def devices_present(devices: Sequence[Device]) -> tuple[list[Device], set[str]]:
+    """Return which of these devices are attached, and the ids of all probes that were seen.
+
+    Real ones alone, if there is one: what a part and what a simulated device gives must never be mixed.
+    """
+    present: set[str] = set()
+    usable: list[Device] = []
+    for kind in (False, True):
+        some = [device for device in devices if bool(device.simulated) is kind]
+        if some and not usable:
+            seen = {probe.uid for probe in attached(read_site().bus if kind else ()).probes}
+            usable = [one for one in some if any(same_id(one.uid, uid) for uid in seen)]
+            present |= seen
+    return usable, present
 
 
 def _devices(board: Board, attach: Attach) -> Sequence[Device]:

@@ -9,11 +9,10 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from bench.attach import Attach, Mode, target_for
+from bench.attach import Attach, Mode, devices_present, target_for
 from bench.catalogue import find_boards
 from bench.errors import InputError, LabError
-from bench.site import read_site, same_id
-from bench.targets.attached import attached
+from bench.site import read_site
 from bench.targets.device import DeviceTarget
 
 _FAILED = 1
@@ -84,7 +83,5 @@ def _first_attached(board_id: str) -> str:
     devices = site.of_board(board_id)
     if not devices:
         return ""
-    bus = site.bus if any(one.simulated for one in devices) else ()
-    present = {probe.uid for probe in attached(bus).probes}
-    there = (one.name for one in devices if any(same_id(one.uid, uid) for uid in present))
-    return next(there, devices[0].name)
+    there, _ = devices_present(devices)
+    return (there or list(devices))[0].name

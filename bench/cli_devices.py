@@ -19,7 +19,7 @@ from bench.cache import write_atomically
 from bench.catalogue import find_boards
 from bench.errors import InputError
 from bench.site import Device, draft, read_site, same_id, site_path
-from bench.targets.attached import attached
+from bench.targets.attached import attached_both
 from bench.targets.chips import target_name
 from bench.targets.device import DeviceTarget
 
@@ -196,7 +196,7 @@ def attached_boards(*, write: bool, as_json: bool) -> None:
     known = read_site().device if site_path().exists() else []
     bus = (*(read_site().bus if known else ()), *_simulated_bus())
     kinds = {uid: kind for kind, uid in bus}
-    probes = attached(bus, identify=True).probes
+    probes = attached_both(bus, identify=True).probes
     rows, new = [], []
     for probe in probes:
         entry = next((d for d in known if same_id(d.uid, probe.uid)), None)

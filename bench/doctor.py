@@ -17,7 +17,7 @@ from bench.errors import LabError, PackMissingError
 from bench.locks import holder, is_free
 from bench.packs import find_pack, read_lock
 from bench.site import read_site, same_id, site_path
-from bench.targets.attached import Attached, attached
+from bench.targets.attached import Attached, attached_both
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -166,15 +166,11 @@ def examine(pack_folders: Sequence[Path] = (), bus: Sequence[tuple[str, str]] = 
     """
     site = read_site()
     problems: list[str] = []
-    real = Attached((), ())
-    simulated = Attached((), ())
-    both = (*site.bus, *bus)
+    seen = Attached((), ())
     try:
-        real = attached()
-        simulated = attached(both) if both else simulated
+        seen = attached_both((*site.bus, *bus))
     except LabError as fault:
         problems.append(str(fault))
-    seen = Attached((*real.probes, *simulated.probes), (*real.ports, *simulated.ports))
     python = Tool("python", sys.version.split()[0], r"3\.1[12]", "everything")
     return Report(
         tools=(

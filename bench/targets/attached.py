@@ -42,6 +42,15 @@ class Attached:
     ports: tuple[FoundPort, ...]
 
 
+def attached_both(bus: Sequence[tuple[str, str]], *, identify: bool = False) -> Attached:
+    """Return what is attached for real, and the simulated devices of a bus beside it; raises LabError as `attached`."""
+    real = attached(identify=identify)
+    if not bus:
+        return real
+    more = attached(bus, identify=identify)
+    return Attached((*real.probes, *more.probes), (*real.ports, *more.ports))
+
+
 def attached(bus: Sequence[tuple[str, str]] = (), *, identify: bool = False) -> Attached:
     """Return what is attached.
 

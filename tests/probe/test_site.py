@@ -6,13 +6,17 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
+from bench.attach import Attach, Mode, target_for
+from bench.board import find_boards
 from bench.errors import DeviceBusyError, SiteFileError, UnknownNameError, error_of
 from bench.locks import device_lock, is_free
 from bench.site import Device, draft, read_site
+from bench.targets.attached import Attached, FoundProbe
 
 _TWO = """
 [[device]]
@@ -133,3 +137,37 @@ def test_an_error_crosses_a_process_by_its_code() -> None:
     """A child tells code and text; the parent raises the same kind."""
     assert isinstance(error_of("device-busy", "x"), DeviceBusyError)
     assert "lab-error" == error_of("no-such-code", "x").code
+
+
+# --- which of a board's devices are used ---
+
+
+def _attached(*real: str) -> Callable[..., Attached]:
+    """Return what is found on a bench with these real probes, and with every simulated device of a bus."""
+
+    def find(bus: Sequence[tuple[str, str]] = (), **_options: bool) -> Attached:
+        uids = [uid for _, uid in bus] if bus else real
+        return Attached(tuple(FoundProbe(uid, "a probe", "") for uid in uids), ())
+
+    return find
+
+
+def test_a_real_device_and_a_simulated_one_are_never_mixed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Both stand in the file: the real one is taken if it is there; else the simulated one, which measures no part."""
+    text = "[[device]]\nname='sim'\nboard='nrf52840dk'\nsimulated='nrf52840'\n"
+    text += "[[device]]\nname='part'\nboard='nrf52840dk'\nprobe_uid='683012345'\n"
+    monkeypatch.setenv("BENCH_SITE", str(_site(tmp_path, text)))
+    board = find_boards("nrf52840dk")[0]
+    said: list[str] = []
+
+    monkeypatch.setattr("bench.attach.attached", _attached("683012345"))
+    real = target_for(board, Attach(), said.append)
+    monkeypatch.setattr("bench.attach.attached", _attached())
+    flashed = target_for(board, Attach(Mode.HARDWARE), said.append)
+    stand_in = target_for(board, Attach(), said.append)
+
+    assert ["probe", "simulated", "twin"] == [t.attachment for t in (real, flashed, stand_in)]
+    assert 1 == len(said)
+    assert "NOT MEASURED ON HARDWARE: sim is simulated and measures nothing" in said[0]
