@@ -9,7 +9,7 @@ MODELS ?= digits_cnn ds_cnn resnet8 mobilenet_v1_025 autoencoder linear
 SCHEMES ?= int8
 CXX_SOURCES = $(shell git ls-files '*.cpp' '*.hpp')
 
-.PHONY: browser fuzzer fuzz nightly bench-nightly test-flips test-kills bench bench-kernels bench-flash bench-estimate bench-cost test check setup system format clean help
+.PHONY: browser fuzzer fuzz nightly bench-nightly sanitize test-flips test-kills bench bench-kernels bench-flash bench-estimate bench-cost test check setup system format clean help
 
 help: ## Say what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -50,6 +50,9 @@ bench-nightly: setup ## The figures of the change-point test: a seeded history, 
 
 fuzz: fuzzer setup ## Ten million changed programs for the runtime, under sanitizers: half an hour; e.g. make fuzz FUZZ="1000000 7"
 	@$(PYTHON) -m tests.fuzz $(FUZZ)
+
+sanitize: setup ## The host tests of runtime and kernels, under AddressSanitizer and UBSan
+	@$(PYTHON) -m pytest -q tests/runtime tests/kernels
 
 test-flips: setup ## Invert 109 bytes of each program in turn, load and run what comes of it
 	@BENCH_FLIPS=all $(PYTHON) -m pytest -q -rP tests/runtime/test_damage.py -k inverted
