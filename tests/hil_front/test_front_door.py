@@ -244,3 +244,29 @@ def test_a_board_that_is_not_there_is_an_error_before_anything_is_made(tmp_path:
     assert "bench.toml names no device that is a nrf5340dk" in done.stdout
     assert "1 error" in done.stdout
     assert time.monotonic() - started < 60
+
+
+@pytest.mark.qemu
+def test_a_record_has_the_headroom_after_the_reserve(tmp_path: Path) -> None:
+    """`--reserve-ram` is in the record, taken off where most room is; `bench show` takes another."""
+    board = ("--board=mps3-an547", "--model=linear", "--samples=1", f"--record={tmp_path}")
+    done = _pytest(*board, "--reserve-ram=1MB")
+    (path,) = tmp_path.glob("mps3-an547/linear/*Z-int8-????????.json")
+    regions = {one["name"]: one for one in json.loads(path.read_text())["regions"]}
+    shown = _bench("show", str(tmp_path), "--view=regions", "--reserve-ram=2MB")
+
+    assert done.returncode == 0, done.stdout
+    assert "bytes of the deployment image, parts add up to the totals" in done.stdout
+    assert {"CODE", "DATA", "ARENA", "MODEL"} == set(regions)
+    assert (0, 1 << 20) == (regions["DATA"]["reserve_bytes"], regions["ARENA"]["reserve_bytes"])
+    left = (4 << 20) - (1 << 20) - regions["ARENA"]["need_bytes"]  # memory.ld: ARENA has 4 MB
+    assert left == regions["ARENA"]["headroom_bytes"]
+    assert f"{left - (1 << 20):,}" in shown.stdout
+
+
+def test_a_latency_width_is_a_fraction() -> None:
+    """1 is 100 %: refused before anything is collected."""
+    done = _pytest("--board=host", "--latency-width=1")
+
+    assert done.returncode == 4
+    assert "--latency-width is a fraction" in done.stderr
