@@ -15,7 +15,15 @@ from bench.locks import device_lock
 from bench.targets.chips import chip_of, image_parts
 from bench.targets.device_process import Done, work
 from bench.targets.orders import Order
-from bench.targets.recovery import LADDER, POWER_CYCLE, REFLASH, RESET, Recovery, cycle_power
+from bench.targets.recovery import (
+    LADDER,
+    POWER_CYCLE,
+    REFLASH,
+    RESET,
+    SLOWER,
+    Recovery,
+    cycle_power,
+)
 from bench.wire import Transcript
 
 if TYPE_CHECKING:
@@ -28,6 +36,9 @@ if TYPE_CHECKING:
 
 _LOCK_WAIT_S = 600.0
 _BOOT_S = 10.0
+_SLOW_HZ = (
+    100_000  # of the debug clock, for long cables and cores in a slow mode; pyOCD takes 1 MHz
+)
 _HASH_BYTES_PER_S = 200_000  # a slow core hashes the bundle before it says hello
 _CONNECT_S = 30.0
 _FLASH_BYTES_PER_S = 20_000  # erase, program and read back of slow parts
@@ -203,6 +214,7 @@ class DeviceTarget:
             folder=str(folder),
             mode="under-reset" if step == RESET else "halt",
             everything=step == REFLASH,
+            clock_hz=_SLOW_HZ if step == SLOWER else 0,
             **chip,
         )
 

@@ -14,6 +14,7 @@ import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bench.bundle import Command, pack_mailbox
 from bench.errors import LabError, ProbeProtocolError, SerialGoneError, SerialMissingError
@@ -24,6 +25,9 @@ from bench.targets.mailbox import beside, chip_of
 from bench.targets.orders import Order, tell, tell_failure
 from bench.targets.serial_port import FoundPort, SerialPort, find_ports, port_of
 from bench.targets.simprobe.client import SimulatedDevice
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
 
 _LOG = logging.getLogger(__name__)
 _PR_SET_PDEATHSIG = 1
@@ -63,6 +67,11 @@ def _parts(order: Order) -> list[tuple[int, bytes]]:
 # --- what can be done ---
 
 
+def _connect(order: Order) -> AbstractContextManager[pyocd.Debugger]:
+    """Open the session that an order asks for."""
+    return pyocd.connect(order.uid, chip_of(order), mode=order.mode, clock_hz=order.clock_hz)
+
+
 def _list(order: Order) -> None:
     found = probes.find_probes(identify=order.do == "identify")
     tell(
@@ -73,7 +82,7 @@ def _list(order: Order) -> None:
 
 
 def _look(order: Order) -> None:
-    with pyocd.connect(order.uid, chip_of(order), mode=order.mode):
+    with _connect(order):
         tell("looked")
 
 
@@ -83,7 +92,7 @@ def _recover(order: Order) -> None:
 
 
 def _flash(order: Order) -> None:
-    with pyocd.connect(order.uid, chip_of(order), mode=order.mode) as debugger:
+    with _connect(order) as debugger:
         report = debugger.flash(_parts(order), everything=order.everything)
         tell("flashed", **asdict(report))
         debugger.reset_halt()
@@ -95,7 +104,7 @@ def _run(order: Order) -> None:
     tell("doing", what="opening the serial port")
     with _open_port(order) as port:
         tell("doing", what="flashing")
-        with pyocd.connect(order.uid, chip_of(order), mode=order.mode) as debugger:
+        with _connect(order) as debugger:
             report = debugger.flash(_parts(order), everything=order.everything)
             tell("flashed", **asdict(report))
             debugger.reset_halt()

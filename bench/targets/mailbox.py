@@ -66,5 +66,7 @@ class Mailbox:
 @contextmanager
 def beside(order: Order) -> Iterator[Mailbox]:
     """Connect to a running device without halting it; at the end the debugger is off the bus again."""
-    with pyocd.connect(order.uid, chip_of(order), mode="attach") as debugger:
+    with pyocd.connect(
+        order.uid, chip_of(order), mode="attach", clock_hz=order.clock_hz
+    ) as debugger:
         yield Mailbox(debugger, order)

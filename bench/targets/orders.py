@@ -32,6 +32,7 @@ class Order:
         deadline_s: of the run, from the moment the core starts.
         mode: how to connect: `halt` or `under-reset`.
         everything: program what is there already, too.
+        clock_hz: of the debug clock; 0 for pyOCD's own.
     """
 
     do: str
@@ -54,6 +55,7 @@ class Order:
     deadline_s: float = 60.0
     mode: str = "halt"
     everything: bool = False
+    clock_hz: int = 0
 
     def write(self, path: Path) -> None:
         """Write it to a file."""

@@ -6,6 +6,7 @@ wipes what shares a sector and never verifies. Here every session names its prob
 
 from __future__ import annotations
 
+import logging
 import struct
 import time
 from contextlib import contextmanager, suppress
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from bench.board import ChipId
     from bench.targets.flashing import FlashReport
 
+_LOG = logging.getLogger(__name__)
 _FLASH_TIMEOUT_S = 5.0  # of one call of a flash algorithm: a sector of the slowest parts takes 2 s
 _LOCK_READINGS = 3
 _CPUID = 0xE000ED00
@@ -177,18 +179,19 @@ class Debugger:
 
 
 @contextmanager
-def connect(uid: str, chip: Chip, *, mode: str = "halt") -> Iterator[Debugger]:
+def connect(uid: str, chip: Chip, *, mode: str = "halt", clock_hz: int = 0) -> Iterator[Debugger]:
     """Open a session with the chip at this probe; at its end the core runs and the debugger is off the bus.
 
     Args:
         uid: the probe's whole id.
         chip: what must be there.
         mode: `halt`, `attach` (without halting) or `under-reset`.
+        clock_hz: of the debug clock; 0 for pyOCD's own.
 
     Raises:
         LabError: of the kind that says what failed.
     """
-    session = _session(uid, chip, mode)
+    session = _session(uid, chip, mode, clock_hz)
     debugger = Debugger(session, uid, chip)
     try:
         _open(session, uid)
@@ -202,13 +205,25 @@ def connect(uid: str, chip: Chip, *, mode: str = "halt") -> Iterator[Debugger]:
         raise
     except Exception as error:
         # not closed: a port that does not answer would be waited for again; this process ends soon
+        if mode == "under-reset":
+            _release_reset(session)
         raise explain(error, debugger.doing, uid) from error
 
 
-def _session(uid: str, chip: Chip, mode: str) -> Any:
+def _release_reset(session: Any) -> None:
+    """Let go of the reset pin: a probe keeps it as it is, and the next session would meet a dead core."""
+    try:
+        session.probe.assert_reset(False)
+    except Exception as error:  # noqa: BLE001  whatever failed before is what is reported
+        _LOG.warning("the reset pin could not be released: %s", error)
+
+
+def _session(uid: str, chip: Chip, mode: str, clock_hz: int = 0) -> Any:
     try:
         probe = choose(uid)
         options = {**_OPTIONS, "target_override": chip.target, "connect_mode": mode}
+        if clock_hz:
+            options["frequency"] = clock_hz
         if chip.packs:
             options["pack"] = list(chip.packs)
         return Session(probe, options=options)
@@ -224,6 +239,9 @@ def _open(session: Any, uid: str) -> None:
         if _is_locked(session.target):
             raise _locked(session, uid) from error
         raise
+    with suppress(Exception):  # not every probe can say
+        if session.probe.is_reset_asserted():  # left so by a session that was killed
+            _release_reset(session)
     if not session.target.cores:
         if _is_locked(session.target):
             raise _locked(session, uid)

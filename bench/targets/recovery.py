@@ -23,11 +23,12 @@ _Result = TypeVar("_Result")
 _POWER_S = 60.0
 _QUARANTINE_AFTER = 2
 RETRY, RESET, REFLASH, POWER_CYCLE = "retry", "reset", "reflash", "power-cycle"
+SLOWER = "slower-clock"
 # What is tried, in order, when a device fails so. What needs a hand, or would erase, is not tried.
 LADDER = {
     "probe-missing": (POWER_CYCLE,),
-    "probe-protocol": (RETRY, RESET, POWER_CYCLE),
-    "no-power": (RETRY, POWER_CYCLE),
+    "probe-protocol": (RETRY, RESET, SLOWER, POWER_CYCLE),
+    "no-power": (RETRY, RESET, SLOWER, POWER_CYCLE),
     "flash-protocol": (RETRY, RESET, POWER_CYCLE),
     "flash-verify": (REFLASH, POWER_CYCLE),
     "no-boot": (RESET, REFLASH, POWER_CYCLE),

@@ -133,6 +133,33 @@ def test_a_reset_that_fails_once_is_mended_and_recorded(an386: Simulated) -> Non
     assert output_of("linear") == log.outputs[0, 0]
 
 
+def test_a_connection_that_is_too_fast_is_slowed_down(an386: Simulated) -> None:
+    """A long cable, or a core in a slow mode: the ladder ends at a tenth of the clock, and says so (S24)."""
+    an386.bench.arm(deaf_above_hz=200_000)
+
+    log, transcript = an386.run(ladder=LADDER)
+
+    assert ("retry", "reset", "slower-clock") == transcript.recovery
+    assert output_of("linear") == log.outputs[0, 0]
+
+
+def test_a_reset_pin_that_was_left_pulled_is_released(an386: Simulated) -> None:
+    """A session that is killed while it connects under reset leaves the probe so; the next one runs all the same."""
+    pins_low = bytes([0x10, 0x00, 0x80, 0, 0, 0, 0])  # CMSIS-DAP's DAP_SWJ_Pins: nRESET to 0
+    with an386.device.connect("claim") as killed:
+        stream = killed.makefile("rwb")
+        assert stream.readline() == b"claimed\n"
+        stream.write(struct.pack("<I", len(pins_low)) + pins_low)
+        stream.flush()
+        assert stream.read(6)[4:5] == b"\x10"
+        stream.close()
+
+    log, transcript = an386.run()
+
+    assert output_of("linear") == log.outputs[0, 0]
+    assert () == transcript.recovery
+
+
 def test_power_is_cycled_where_the_site_file_says_how(
     plug_in: Callable[..., Simulated],
 ) -> None:

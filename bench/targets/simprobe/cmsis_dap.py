@@ -14,15 +14,8 @@ PACKET_BYTES, PACKET_COUNT = 512, 4
 _OK, _WAIT, _FAULT, _NO_ACK = 1, 2, 4, 7
 _ACCESS_PORT, _READ, _MATCH_MASK = 1, 2, 0x10
 _INFO, _CONNECT, _TRANSFER_CONFIGURE, _TRANSFER, _TRANSFER_BLOCK = 0x00, 0x02, 0x04, 0x05, 0x06
-_WRITE_ABORT, _SWJ_PINS, _SWJ_SEQUENCE, _SWD_SEQUENCE = 0x08, 0x10, 0x12, 0x1D
-_ONLY_ACKNOWLEDGED = {
-    0x01,
-    0x03,
-    0x09,
-    0x0A,
-    0x11,
-    0x13,
-}  # LED, disconnect, delay, reset, clock, SWD config
+_WRITE_ABORT, _SWJ_PINS, _SWJ_CLOCK, _SWJ_SEQUENCE, _SWD_SEQUENCE = 0x08, 0x10, 0x11, 0x12, 0x1D
+_ONLY_ACKNOWLEDGED = {0x01, 0x03, 0x09, 0x0A, 0x13}  # LED, disconnect, delay, reset, SWD config
 _RESET_PIN = 0x80
 
 
@@ -64,6 +57,7 @@ class ProbeFirmware:
             _TRANSFER_BLOCK: self._transfer_block,
             _WRITE_ABORT: self._write_abort,
             _SWJ_PINS: self._pins,
+            _SWJ_CLOCK: self._clock,
             _SWJ_SEQUENCE: self._line_reset,
             _SWD_SEQUENCE: _swd_sequence,
         }.get(command)
@@ -80,6 +74,10 @@ class ProbeFirmware:
         if packet[2] & _RESET_PIN:
             self._port.drive_reset(released=bool(packet[1] & _RESET_PIN))
         return bytes([packet[0], (_RESET_PIN if self._port.reset_released else 0) | 3])
+
+    def _clock(self, packet: bytes) -> bytes:
+        self._port.clock_hz = int.from_bytes(packet[1:5], "little")
+        return bytes([packet[0], 0])
 
     def _line_reset(self, packet: bytes) -> bytes:
         self._port.line_reset()

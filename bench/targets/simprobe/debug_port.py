@@ -65,6 +65,7 @@ class DebugPort:
         self.faults = faults
         self.reset_released = True
         self.deaf = self.asked = False
+        self.clock_hz = 1_000_000
         self._forget()
 
     def _forget(self) -> None:
@@ -90,7 +91,8 @@ class DebugPort:
     def _answer(self) -> None:
         """Raise unless the port answers at all."""
         self.asked = True
-        if self.deaf or not self.chip.powered:
+        too_fast = 0 < self.faults.deaf_above_hz < self.clock_hz
+        if self.deaf or too_fast or not self.chip.powered:
             raise NoAnswerFromPortError
 
     def read(self, register: int, *, access_port: bool) -> int:

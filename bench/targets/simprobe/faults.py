@@ -16,6 +16,7 @@ class Faults:
         wait_after_accesses: from that access on the debug port answers WAIT for ever.
         fault_once_after_accesses: that one access ends in a bus fault.
         deaf_sessions: for so many sessions of the probe the chip does not answer: a first attach that fails.
+        deaf_above_hz: the chip does not answer at a debug clock above this; 0 for never.
         power_loss_after_runs: power goes when the core is started for that time (flash algorithms start it).
         stuck_bits: address -> bits that stay 0 in Flash.
         hang_after_runs: from that start on the flash controller never finishes.
@@ -40,6 +41,7 @@ class Faults:
     wait_after_accesses: int | None = None
     fault_once_after_accesses: int | None = None
     deaf_sessions: int = 0
+    deaf_above_hz: int = 0
     power_loss_after_runs: int | None = None
     stuck_bits: dict[int, int] = field(default_factory=dict)
     hang_after_runs: int | None = None
