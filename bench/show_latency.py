@@ -49,10 +49,11 @@ def _table(record: Record) -> Table:
 
 def _figures(measure: Measure) -> list[str]:
     summary: Summary = measure.summary or summarise(measure.values)
-    digits = 3 if measure.unit == "ms" else 0
 
     def text(value: float | None) -> str:
-        return "-" if value is None else f"{value:,.{digits}f}"
+        if value is None:
+            return "-"
+        return f"{value:,.4g}" if measure.unit == "ms" else f"{value:,.0f}"
 
     percentiles = [text(getattr(summary, name)) for name in ("minimum", "median", "p95", "p99", "maximum")]  # fmt: skip
     return [str(summary.n), *percentiles, text(summary.spread), _interval(measure)]

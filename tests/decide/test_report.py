@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from bench.cli import app
 from bench.published import ratios
-from bench.record import Evidence, Issue, Status, measured
+from bench.record import NOT_ESTABLISHED, Evidence, Issue, Status, measured
 from bench.select import Requirements, judge
 from tests.decide.records import Save, cycles, estimate, instructions, make_record, nbytes, saver
 from tests.decide.test_select import PLAIN
@@ -105,6 +105,31 @@ def test_the_page_shows_what_was_asked_for(page: str) -> None:
         "quantized_conv2d", "deployment image", "Not run:", "Provenance", "98.0% [96.0%, 99.0%]",
     ):  # fmt: skip
         assert text in page, text
+
+
+class _Text(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.text = ""
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.mark.parametrize("told", [NOT_ESTABLISHED, "from 4 held anchors"])
+def test_a_band_that_no_anchors_set_is_told(told: str, tmp_path: Path) -> None:
+    """In the text of the overview and of the selection, not only where the mouse must find it."""
+    save = saver(tmp_path / "results")
+    band = estimate(320_000, 240_000, 480_000, f"-25 % to +50 %, {told}")
+    save(make_record(band, nbytes("flash_total", 9), nbytes("ram_total", 9)))
+    out = tmp_path / "report.html"
+    CliRunner().invoke(app, ["report", str(out), f"--results={tmp_path / 'results'}"])
+    shown = _Text()
+    shown.feed(out.read_text())
+
+    wanted = 2 if told == NOT_ESTABLISHED else 0
+    assert wanted <= shown.text.count(NOT_ESTABLISHED)
+    assert bool(wanted) == (NOT_ESTABLISHED in shown.text)
 
 
 def test_charts_take_the_pages_colours(page: str) -> None:
