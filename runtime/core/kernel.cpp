@@ -14,16 +14,26 @@ std::span<const Kernel> all_kernels() {
   return {__start_rt_kernels, static_cast<size_t>(__stop_rt_kernels - __start_rt_kernels)};
 }
 
+namespace {
+
+// Whether `name` goes on with `part`; then it moves behind it. Most names differ early.
+bool take(const char*& name, std::string_view part) {
+  const char* at = name;
+  for (const char c : part) {
+    if (c == '\0' || *at++ != c) return false;  // a program's name may hold what ends a kernel's
+  }
+  name = at;
+  return true;
+}
+
+}  // namespace
+
 const Kernel* find_kernel(std::string_view name, std::string_view overload) {
   for (const Kernel& kernel : all_kernels()) {
-    std::string_view rest(kernel.name);
-    if (!rest.starts_with(name)) continue;
-    rest.remove_prefix(name.size());
-    if (!overload.empty()) {
-      if (!rest.starts_with('.')) continue;
-      rest.remove_prefix(1);
-    }
-    if (rest == overload) return &kernel;
+    const char* rest = kernel.name;
+    if (!take(rest, name)) continue;
+    if (!overload.empty() && !take(rest, ".")) continue;
+    if (take(rest, overload) && *rest == '\0') return &kernel;
   }
   return nullptr;
 }

@@ -33,32 +33,19 @@ const flatbuffers::Vector<int32_t>* tensor_indices(const fb::EValue& value) {
   return nullptr;
 }
 
-// Calls `use(index)` for each value that an instruction names, itself or in a list of tensors, and
-// for inputs and outputs. Indices in lists that lead nowhere are left out: Args::match finds them.
+// Calls `use(index)` for each value that inputs, outputs and instructions name, until an error.
 template <typename Use>
-void for_each_used(const pte::Plan& plan, Use use) {
-  const auto& values = *plan.table()->values();
-  for (const int32_t value : plan.inputs()) use(static_cast<uint32_t>(value));
-  for (const int32_t value : plan.outputs()) use(static_cast<uint32_t>(value));
+Error for_each_named(const pte::Plan& plan, Use use) {
+  for (const int32_t value : plan.inputs()) RT_TRY(use(static_cast<uint32_t>(value)));
+  for (const int32_t value : plan.outputs()) RT_TRY(use(static_cast<uint32_t>(value)));
   const uint32_t count = plan.instruction_count();
   for (uint32_t i = 0; i < count; ++i) {
     const pte::Instruction instruction = plan.instruction(i);
     for (uint32_t k = 0; k < instruction.argument_count; ++k) {
-      const auto argument = static_cast<uint32_t>(instruction.arguments[k]);
-      use(argument);
-      const auto* items = tensor_indices(*values.Get(argument));
-      for (uint32_t n = 0; items != nullptr && n < items->size(); ++n) {
-        const auto item = static_cast<uint32_t>(items->Get(n));
-        if (item < values.size()) use(item);
-      }
+      RT_TRY(use(static_cast<uint32_t>(instruction.arguments[k])));
     }
   }
-}
-
-uint64_t method_bytes(const pte::Plan& plan, uint32_t tensor_count) {
-  return uint64_t{tensor_count} * sizeof(Tensor) +
-         uint64_t{plan.value_count()} * (sizeof(ValueSlot) + sizeof(ValueKind)) +
-         uint64_t{plan.operator_count()} * sizeof(const Kernel*);
+  return Error::kOk;
 }
 
 }  // namespace
@@ -74,21 +61,30 @@ void describe_operator(const pte::Plan& plan, uint32_t operator_index, Failure& 
 Error Method::Loader::load(std::span<const std::byte> pte, std::string_view name) {
   RT_TRY(pte::open(pte, name, method_.plan_));
   RT_TRY(method_.plan_.check(why_.instruction));
-  RT_TRY(check_operators());
 
-  const uint32_t tensor_count = count_tensors();
-  const Layout layout = lay_out(tensor_count);
-  const uint64_t pool_bytes = layout.method_end - layout.method_begin;
-  if (layout.method_end <= arena_.size()) {
+  const Layout layout = lay_out();
+  const uint32_t most = method_.plan_.value_count();
+  if (layout.method_end(most) <= arena_.size()) {  // even if every value were a tensor
     planned_ = arena_.data() + layout.planned_begin;
-    place_arrays(arena_.data() + layout.method_begin, tensor_count);
-  } else if (layout.planned_begin <= arena_.size() &&
-             pool_bytes <= arena_.size() - layout.planned_begin) {
-    // Too small, but the kernels can be asked for their needs before that is reported.
-    place_arrays(arena_.data() + layout.planned_begin, tensor_count);
+    place_arrays(arena_.data() + layout.method_begin, most);
   } else {
-    return finish(layout, 0);
+    RT_TRY(check_operators());
+    uint32_t count = 0;
+    RT_TRY(count_tensors(count));
+    const uint64_t pool_bytes = layout.method_end(count) - layout.method_begin;
+    if (layout.method_end(count) <= arena_.size()) {
+      planned_ = arena_.data() + layout.planned_begin;
+      place_arrays(arena_.data() + layout.method_begin, count);
+    } else if (layout.planned_begin <= arena_.size() &&
+               pool_bytes <= arena_.size() - layout.planned_begin) {
+      // Too small, but the kernels can be asked for their needs before that is reported.
+      place_arrays(arena_.data() + layout.planned_begin, count);
+    } else {
+      tensor_count_ = count;
+      return finish(layout, 0);
+    }
   }
+  RT_TRY(find_kernels());
   RT_TRY(read_values());
   RT_TRY(check_boundary());
   uint32_t temporary_bytes = 0;
@@ -96,87 +92,152 @@ Error Method::Loader::load(std::span<const std::byte> pte, std::string_view name
   return finish(layout, temporary_bytes);
 }
 
+// Before there is memory to keep the kernels in.
 Error Method::Loader::check_operators() {
   const uint32_t count = method_.plan_.instruction_count();
   for (uint32_t i = 0; i < count; ++i) {
     const uint32_t index = method_.plan_.instruction(i).operator_index;
     const pte::OperatorName op = method_.plan_.operator_name(index);
-    if (find_kernel(op.name, op.overload) == nullptr) {
-      why_.instruction = static_cast<int32_t>(i);
-      describe_operator(method_.plan_, index, why_);
-      return Error::kOperatorMissing;
-    }
+    if (find_kernel(op.name, op.overload) == nullptr) return refuse_operator(i, index);
   }
   return Error::kOk;
 }
 
-// Many tensors of a program are left over from its lowering; only those in use take memory.
-// Counts before there is memory to mark them in: in passes over the instructions, each for as many
-// values as a small bitmap holds, so nearly always one.
-uint32_t Method::Loader::count_tensors() const {
-  constexpr uint32_t kBits = 2048;
-  const auto* values = method_.plan_.table()->values();
-  uint32_t tensors = 0;
-  for (uint64_t first = 0; first < method_.plan_.value_count(); first += kBits) {
-    uint32_t seen[kBits / 32] = {};
-    for_each_used(method_.plan_, [&](uint32_t value) {
-      if (value < first || value - first >= kBits) return;
-      const uint32_t bit = static_cast<uint32_t>(value - first);
-      if ((seen[bit / 32] >> bit % 32 & 1U) != 0) return;
-      seen[bit / 32] |= 1U << bit % 32;
-      tensors += values->Get(value)->val_type() == fb::KernelTypes::Tensor ? 1 : 0;
-    });
+Error Method::Loader::find_kernels() {
+  const uint32_t count = method_.plan_.instruction_count();
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint32_t index = method_.plan_.instruction(i).operator_index;
+    if (method_.kernels_[index] != nullptr) continue;
+    const pte::OperatorName op = method_.plan_.operator_name(index);
+    method_.kernels_[index] = find_kernel(op.name, op.overload);
+    if (method_.kernels_[index] == nullptr) return refuse_operator(i, index);
   }
-  return tensors;
+  return Error::kOk;
 }
 
-Method::Loader::Layout Method::Loader::lay_out(uint32_t tensor_count) const {
+Error Method::Loader::refuse_operator(uint32_t instruction, uint32_t operator_index) {
+  why_.instruction = static_cast<int32_t>(instruction);
+  describe_operator(method_.plan_, operator_index, why_);
+  return Error::kOperatorMissing;
+}
+
+// Many tensors of a program are left over from its lowering; only those in use take memory. Where
+// it is scarce, they are counted before there is any to mark them in: in passes over the
+// instructions, each for as many values as a small bitmap holds, so nearly always one.
+Error Method::Loader::count_tensors(uint32_t& count) {
+  constexpr uint32_t kBits = 2048;
+  const uint32_t values = method_.plan_.value_count();
+  for (uint64_t first = 0; first < values; first += kBits) {
+    uint32_t seen[kBits / 32] = {};
+    const auto take = [&](uint32_t value) {
+      if (value < first || value - first >= kBits) return Error::kOk;
+      const uint32_t bit = static_cast<uint32_t>(value - first);
+      if ((seen[bit / 32] >> bit % 32 & 1U) != 0) return Error::kOk;
+      seen[bit / 32] |= 1U << bit % 32;
+      const fb::EValue* found = method_.plan_.value(value);
+      if (found == nullptr) return corrupt(value);
+      count += found->val_type() == fb::KernelTypes::Tensor ? 1 : 0;
+      return Error::kOk;
+    };
+    const auto visit = [&](uint32_t named) {
+      const fb::EValue* value = method_.plan_.value(named);
+      if (value == nullptr) return corrupt(named);
+      const auto* items = tensor_indices(*value);
+      Error error = take(named);
+      for (uint32_t n = 0; error == Error::kOk && items != nullptr && n < items->size(); ++n) {
+        const auto item = static_cast<uint32_t>(items->Get(n));
+        if (item < values) error = take(item);
+      }
+      return error;
+    };
+    RT_TRY(for_each_named(method_.plan_, visit));
+  }
+  return Error::kOk;
+}
+
+Error Method::Loader::corrupt(uint32_t value) {
+  why_.value = static_cast<int32_t>(value);
+  return Error::kProgramCorrupt;
+}
+
+Method::Loader::Layout Method::Loader::lay_out() const {
+  const pte::Plan& plan = method_.plan_;
   const uint64_t address = reinterpret_cast<uintptr_t>(arena_.data());
   Layout layout = {};
   layout.planned_begin = align(address) - address;
   layout.method_begin = layout.planned_begin;
-  for (uint32_t i = 1; i < method_.plan_.buffer_end(); ++i) {
-    layout.method_begin += align(method_.plan_.buffer_bytes(i));
+  for (uint32_t i = 1; i < plan.buffer_end(); ++i) {
+    layout.method_begin += align(plan.buffer_bytes(i));
   }
-  layout.method_end = layout.method_begin + method_bytes(method_.plan_, tensor_count);
+  layout.arrays_bytes = uint64_t{plan.value_count()} * (sizeof(ValueSlot) + sizeof(ValueKind)) +
+                        uint64_t{plan.operator_count()} * sizeof(const Kernel*);
   return layout;
 }
 
-void Method::Loader::place_arrays(std::byte* pool, uint32_t tensor_count) {
+void Method::Loader::place_arrays(std::byte* pool, uint32_t tensor_capacity) {
   const uint32_t values = method_.plan_.value_count();
   const uint32_t operators = method_.plan_.operator_count();
   // From the strictest alignment to the weakest, so that there are no gaps.
-  static_assert(alignof(Tensor) >= alignof(ValueSlot) && sizeof(Tensor) % alignof(ValueSlot) == 0);
-  static_assert(alignof(ValueSlot) >= alignof(Kernel*) &&
-                sizeof(ValueSlot) % alignof(Kernel*) == 0);
-  next_tensor_ = reinterpret_cast<Tensor*>(pool);
-  method_.slots_ = reinterpret_cast<ValueSlot*>(pool + tensor_count * sizeof(Tensor));
+  static_assert(alignof(ValueSlot) >= alignof(Tensor) && sizeof(ValueSlot) % alignof(Tensor) == 0);
+  static_assert(alignof(Kernel*) >= alignof(Tensor) && sizeof(Kernel*) % alignof(Tensor) == 0);
+  method_.slots_ = reinterpret_cast<ValueSlot*>(pool);
   method_.kernels_ = reinterpret_cast<const Kernel**>(method_.slots_ + values);
-  method_.kinds_ = reinterpret_cast<ValueKind*>(method_.kernels_ + operators);
-  for (uint32_t i = 0; i < values; ++i) {
-    method_.slots_[i].integer = 0;
-    method_.kinds_[i] = ValueKind::kUnused;
-  }
+  tensors_ = reinterpret_cast<Tensor*>(method_.kernels_ + operators);
+  tensor_capacity_ = tensor_capacity;
+  method_.kinds_ = reinterpret_cast<ValueKind*>(tensors_ + tensor_capacity);
+  std::memset(static_cast<void*>(method_.slots_), 0, values * sizeof(ValueSlot));
   for (uint32_t i = 0; i < operators; ++i) method_.kernels_[i] = nullptr;
+  std::memset(method_.kinds_, static_cast<int>(ValueKind::kUnused), values * sizeof(ValueKind));
 }
 
 Error Method::Loader::read_values() {
-  // Marks what is used; read_value replaces the mark.
-  for_each_used(method_.plan_, [&](uint32_t value) { method_.kinds_[value] = ValueKind::kOther; });
-  const auto* values = method_.plan_.table()->values();
-  for (uint32_t i = 0; i < method_.plan_.value_count(); ++i) {
-    if (const Error error = read_value(*values->Get(i), i); error != Error::kOk) {
-      why_.value = static_cast<int32_t>(i);
-      return error;
+  RT_TRY(for_each_named(method_.plan_, [this](uint32_t value) { return use(value); }));
+  // The tensors were fewer than there was room for.
+  ValueKind* const kinds = reinterpret_cast<ValueKind*>(tensors_ + tensor_count_);
+  std::memmove(kinds, method_.kinds_, method_.plan_.value_count() * sizeof(ValueKind));
+  method_.kinds_ = kinds;
+  return Error::kOk;
+}
+
+// Reads a value and the items of a list, unless that was done. Items that lead nowhere are left
+// out: Args::match finds them.
+Error Method::Loader::use(uint32_t value) {
+  if (method_.kinds_[value] != ValueKind::kUnused) return Error::kOk;
+  RT_TRY(read(value, ValueKind::kTensor));
+  const uint32_t count = method_.plan_.value_count();
+  if (method_.kinds_[value] == ValueKind::kIntList) {
+    const BoxedList list = method_.slots_[value].list;
+    for (uint32_t i = 0; i < list.count(); ++i) {
+      const auto item = static_cast<uint64_t>(list.item(i));
+      if (item < count) RT_TRY(read(static_cast<uint32_t>(item), ValueKind::kInt));
+    }
+  } else if (method_.kinds_[value] == ValueKind::kTensorList) {
+    const TensorIndices list = method_.slots_[value].tensors;
+    for (uint32_t i = 0; i < list.count(); ++i) {
+      const auto item = static_cast<uint32_t>(list.item(i));
+      if (item < count) RT_TRY(read(item, ValueKind::kTensor));
     }
   }
   return Error::kOk;
 }
 
-Error Method::Loader::read_value(const fb::EValue& value, uint32_t i) {
+// `most` is kTensor, or kInt where no tensor belongs: one is left out, as count_tensors does.
+Error Method::Loader::read(uint32_t value, ValueKind most) {
+  if (method_.kinds_[value] != ValueKind::kUnused) return Error::kOk;
+  const fb::EValue* found = method_.plan_.value(value);
+  if (found == nullptr) return corrupt(value);
+  if (found->val_type() == fb::KernelTypes::Tensor) {
+    if (most != ValueKind::kTensor) return Error::kOk;
+    if (tensor_count_ == tensor_capacity_) return corrupt(value);  // the passes disagree: a guard
+  }
+  const Error error = read_value(*found, value);
+  if (error != Error::kOk) why_.value = static_cast<int32_t>(value);
+  return error;
+}
+
+[[gnu::flatten]] Error Method::Loader::read_value(const fb::EValue& value, uint32_t i) {
   ValueSlot& slot = method_.slots_[i];
   ValueKind& kind = method_.kinds_[i];
-  if (value.val_type() == fb::KernelTypes::Tensor && kind == ValueKind::kUnused) return Error::kOk;
   if (value.val() == nullptr && value.val_type() != fb::KernelTypes::Null) {
     return Error::kProgramCorrupt;
   }
@@ -230,7 +291,7 @@ Error Method::Loader::read_value(const fb::EValue& value, uint32_t i) {
       break;
     }
     case fb::KernelTypes::Tensor:
-      slot.tensor = new (next_tensor_++) Tensor();
+      slot.tensor = new (tensors_ + tensor_count_++) Tensor();
       RT_TRY(read_tensor(*value.val_as_Tensor(), *slot.tensor));
       kind = ValueKind::kTensor;
       break;
@@ -275,11 +336,7 @@ Error Method::Loader::prepare(uint32_t& temporary_bytes) {
   const pte::Plan& plan = method_.plan_;
   for (uint32_t i = 0; i < plan.instruction_count(); ++i) {
     const pte::Instruction instruction = plan.instruction(i);
-    const Kernel*& kernel = method_.kernels_[instruction.operator_index];
-    if (kernel == nullptr) {
-      const pte::OperatorName op = plan.operator_name(instruction.operator_index);
-      kernel = find_kernel(op.name, op.overload);
-    }
+    const Kernel* const kernel = method_.kernels_[instruction.operator_index];
     Args args(method_.values(), instruction.arguments, instruction.argument_count);
     Needs needs;
     if (const Error error = kernel->prepare(args, needs); error != Error::kOk) {
@@ -296,9 +353,9 @@ Error Method::Loader::prepare(uint32_t& temporary_bytes) {
 Error Method::Loader::finish(const Layout& layout, uint32_t temporary_bytes) {
   // The temporary pool is aligned too; without one, nothing follows the method pool.
   const uint64_t address = reinterpret_cast<uintptr_t>(arena_.data());
-  const uint64_t temporary_begin = align(address + layout.method_end) - address;
-  const uint64_t need =
-      temporary_bytes == 0 ? layout.method_end : temporary_begin + temporary_bytes;
+  const uint64_t method_end = layout.method_end(tensor_count_);
+  const uint64_t temporary_begin = align(address + method_end) - address;
+  const uint64_t need = temporary_bytes == 0 ? method_end : temporary_begin + temporary_bytes;
   if (need > arena_.size()) {
     why_.have_bytes = clamp_to_u32(arena_.size());
     why_.need_bytes = clamp_to_u32(need);
@@ -308,8 +365,8 @@ Error Method::Loader::finish(const Layout& layout, uint32_t temporary_bytes) {
     method_.temporary_ = arena_.subspan(static_cast<size_t>(temporary_begin), temporary_bytes);
   }
   method_.memory_ = {static_cast<uint32_t>(layout.method_begin - layout.planned_begin),
-                     static_cast<uint32_t>(layout.method_end - layout.method_begin),
-                     temporary_bytes, clamp_to_u32(arena_.size()), clamp_to_u32(need)};
+                     static_cast<uint32_t>(method_end - layout.method_begin), temporary_bytes,
+                     clamp_to_u32(arena_.size()), clamp_to_u32(need)};
   return Error::kOk;
 }
 

@@ -22,14 +22,23 @@ class Method::Loader {
  private:
   // Where the arena's parts begin, counted from its first byte; 64 bits, so that no sum overflows.
   struct Layout {
-    uint64_t planned_begin, method_begin, method_end;
+    uint64_t planned_begin, method_begin;
+    uint64_t arrays_bytes;  // of the method pool without its tensors
+    uint64_t method_end(uint32_t tensors) const {
+      return method_begin + arrays_bytes + uint64_t{tensors} * sizeof(Tensor);
+    }
   };
 
   Error check_operators();
-  uint32_t count_tensors() const;
-  Layout lay_out(uint32_t tensor_count) const;
-  void place_arrays(std::byte* pool, uint32_t tensor_count);
+  Error count_tensors(uint32_t& count);
+  Layout lay_out() const;
+  void place_arrays(std::byte* pool, uint32_t tensor_capacity);
+  Error find_kernels();
+  Error refuse_operator(uint32_t instruction, uint32_t operator_index);
+  Error corrupt(uint32_t value);
   Error read_values();
+  Error use(uint32_t value);
+  Error read(uint32_t value, ValueKind most);
   Error read_value(const executorch_flatbuffer::EValue& value, uint32_t i);
   Error read_tensor(const executorch_flatbuffer::Tensor& table, Tensor& out) const;
   Error check_boundary();
@@ -39,7 +48,8 @@ class Method::Loader {
   Method& method_;
   std::span<std::byte> arena_;
   Failure& why_;
-  Tensor* next_tensor_ = nullptr;
+  Tensor* tensors_ = nullptr;
+  uint32_t tensor_count_ = 0, tensor_capacity_ = 0;
   // Start of the planned buffers; nullptr if the arena is too small and only its need is sought.
   std::byte* planned_ = nullptr;
 };

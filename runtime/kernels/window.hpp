@@ -47,24 +47,27 @@ inline void get_pair(const Args& args, uint32_t i, int32_t& h, int32_t& w) {
   w = list[list.count() - 1];
 }
 
-// torch's pooling_output_shape (aten/src/ATen/native/Pool.h); convolutions never round up.
+// torch's pooling_output_shape (aten/src/ATen/native/Pool.h); convolutions never round up. Of axes
+// within the bounds of `fits`, so that 32 bits suffice.
 // @return the output's size, negative or zero if the kernel does not fit.
-inline int64_t output_size(const Axis& axis, bool round_up) {
-  const int64_t span = int64_t{axis.input} + 2 * int64_t{axis.padding} -
-                       int64_t{axis.dilation} * (axis.kernel - 1) - 1;
+inline int32_t output_size(const Axis& axis, bool round_up) {
+  const int32_t span = axis.input + 2 * axis.padding - axis.dilation * (axis.kernel - 1) - 1;
   if (span < 0) return 0;
-  int64_t size = (span + (round_up ? axis.stride - 1 : 0)) / axis.stride + 1;
-  if (round_up && (size - 1) * axis.stride >= int64_t{axis.input} + axis.padding) --size;
+  int32_t size = (span + (round_up ? axis.stride - 1 : 0)) / axis.stride + 1;
+  if (round_up && (size - 1) * axis.stride >= axis.input + axis.padding) --size;
   return size;
 }
 
-// Whether the axes' outputs are what they must be, and indices fit 32 bits.
+// Whether the axes' outputs are what they must be, and indices fit 32 bits. Strides, paddings and
+// dilations are what read_pair accepts.
 inline bool fits(const Window& window, bool round_up) {
+  constexpr int32_t kMost = 0x3FFF'FFFF;
   for (const Axis& axis : {window.h, window.w}) {
+    if (axis.input > kMost / 2 || axis.kernel > 32767 || axis.kernel < 0) return false;
     if (axis.output <= 0 || output_size(axis, round_up) != axis.output) return false;
-    const int64_t reach = int64_t{axis.output} * axis.stride +
-                          int64_t{axis.kernel} * axis.dilation + axis.padding + axis.input;
-    if (reach > 0x3FFF'FFFF) return false;
+    // What the output's size bounds: at most twice the input and a few strides.
+    const int32_t reach = axis.output * axis.stride + axis.padding + axis.input;
+    if (reach > kMost || axis.kernel * axis.dilation > kMost - reach) return false;
   }
   return true;
 }

@@ -127,7 +127,8 @@ Error check_features(const fb::Tensor& table) {
   return Error::kOk;
 }
 
-Error check_instruction(const fb::ExecutionPlan& plan, const fb::Instruction& instruction) {
+Error check_instruction(const fb::ExecutionPlan& plan, const fb::Instruction& instruction,
+                        const Verifier& verifier) {
   switch (instruction.instr_args_type()) {
     case fb::InstructionArguments::KernelCall:
       break;
@@ -140,7 +141,9 @@ Error check_instruction(const fb::ExecutionPlan& plan, const fb::Instruction& in
       return Error::kInstructionUnsupported;
   }
   const fb::KernelCall* call = instruction.instr_args_as_KernelCall();
-  if (call == nullptr || call->args() == nullptr) return Error::kProgramCorrupt;
+  if (call == nullptr || !verifier.fits(call, Shape::kKernelCall) || call->args() == nullptr) {
+    return Error::kProgramCorrupt;
+  }
   const int32_t index = call->op_index();
   if (index < 0 || static_cast<uint32_t>(index) >= length(plan.operators())) {
     return Error::kIndexOutOfRange;
@@ -157,18 +160,20 @@ Error open(std::span<const std::byte> file, std::string_view method, Plan& out) 
   }
   Extent extent = {};
   RT_TRY(read_header(file, extent));
-  // The verifier bounds every offset, vector and string of the flatbuffer; it does not know what
-  // the numbers in it mean.
-  flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(file.data()),
-                                 static_cast<size_t>(extent.program_bytes));
-  if (extent.program_bytes > kMaxBytes || !fb::VerifyProgramBuffer(verifier)) {
+  // Bounds are verified where something is read: here of what leads to the method.
+  if (extent.program_bytes > kMaxBytes) return Error::kProgramCorrupt;
+  const Verifier verifier(file.first(static_cast<size_t>(extent.program_bytes)));
+  if (!verifier.root_fits(Shape::kProgram)) return Error::kProgramCorrupt;
+  const fb::Program* program = fb::GetProgram(file.data());
+  if (length(program->execution_plan()) == 0 ||
+      !verifier.all_fit(program->execution_plan(), Shape::kPlanName) ||
+      !verifier.all_fit(program->segments(), Shape::kSegment)) {
     return Error::kProgramCorrupt;
   }
-  const fb::Program* program = fb::GetProgram(file.data());
-  if (length(program->execution_plan()) == 0) return Error::kProgramCorrupt;
   for (const fb::ExecutionPlan* plan : *program->execution_plan()) {
     if (view(plan->name()) == method) {
-      out = Plan(program, plan, file, extent.segments_begin);
+      if (!verifier.fits(plan, Shape::kPlan)) return Error::kProgramCorrupt;
+      out = Plan(program, plan, file, extent.segments_begin, verifier);
       return Error::kOk;
     }
   }
@@ -179,7 +184,12 @@ Error Plan::check(int32_t& instruction) const {
   instruction = -1;
   if (length(plan_->delegates()) != 0) return Error::kDelegateUnsupported;
   if (length(plan_->chains()) != 1) return Error::kControlFlowUnsupported;
-  if (plan_->chains()->Get(0)->instructions() == nullptr) return Error::kProgramCorrupt;
+  if (!verifier_.entry_fits(plan_->chains(), 0, Shape::kChain) ||
+      plan_->chains()->Get(0)->instructions() == nullptr ||
+      !verifier_.all_fit(plan_->operators(), Shape::kOperator) ||
+      !verifier_.all_fit(plan_->non_const_buffer_device(), Shape::kDevice)) {
+    return Error::kProgramCorrupt;
+  }
   if (!all_below(inputs(), value_count()) || !all_below(outputs(), value_count())) {
     return Error::kIndexOutOfRange;
   }
@@ -194,7 +204,10 @@ Error Plan::check(int32_t& instruction) const {
   }
   const auto& instructions = *plan_->chains()->Get(0)->instructions();
   for (uint32_t i = 0; i < instructions.size(); ++i) {
-    if (const Error error = check_instruction(*plan_, *instructions.Get(i)); error != Error::kOk) {
+    const Error error = verifier_.entry_fits(&instructions, i, Shape::kInstruction)
+                            ? check_instruction(*plan_, *instructions.Get(i), verifier_)
+                            : Error::kProgramCorrupt;
+    if (error != Error::kOk) {
       instruction = static_cast<int32_t>(i);
       return error;
     }
@@ -203,6 +216,21 @@ Error Plan::check(int32_t& instruction) const {
 }
 
 uint32_t Plan::value_count() const { return length(plan_->values()); }
+
+[[gnu::flatten]] const fb::EValue* Plan::value(uint32_t i) const {
+  // In the order of KernelTypes; what no kernel takes is not looked at.
+  static constexpr Shape kShapes[] = {
+      Shape::kInt,     Shape::kBool,    Shape::kDouble, Shape::kTensor,  Shape::kText,
+      Shape::kNumbers, Shape::kNumbers, Shape::kText,   Shape::kIndices, Shape::kIndices};
+  static_assert(static_cast<int>(fb::KernelTypes::Int) == 2 &&
+                static_cast<int>(fb::KernelTypes::OptionalTensorList) == 11);
+  if (!verifier_.entry_fits(plan_->values(), i, Shape::kValue)) return nullptr;
+  const fb::EValue* value = plan_->values()->Get(i);
+  const uint32_t type = static_cast<uint32_t>(value->val_type()) - 2U;
+  if (value->val() == nullptr || type >= sizeof kShapes / sizeof kShapes[0]) return value;
+  return verifier_.fits(value->val(), kShapes[type]) ? value : nullptr;
+}
+
 uint32_t Plan::operator_count() const { return length(plan_->operators()); }
 uint32_t Plan::instruction_count() const { return plan_->chains()->Get(0)->instructions()->size(); }
 
@@ -226,7 +254,8 @@ uint32_t Plan::buffer_bytes(uint32_t buffer) const {
   return static_cast<uint32_t>(item(*plan_->non_const_buffer_sizes(), buffer));
 }
 
-Error Plan::tensor(const fb::Tensor& table, Tensor& shape, TensorPlace& place) const {
+[[gnu::flatten]] Error Plan::tensor(const fb::Tensor& table, Tensor& shape,
+                                    TensorPlace& place) const {
   RT_TRY(check_features(table));
   const auto type = static_cast<ScalarType>(table.scalar_type());
   const uint32_t bytes_per_element = element_bytes(type);
@@ -268,6 +297,9 @@ Error Plan::constant(uint32_t index, uint32_t nbytes, const std::byte*& data) co
     // Programs of before September 2024, or exported with extract_constant_segment=False.
     if (program_->constant_buffer() == nullptr || index >= program_->constant_buffer()->size()) {
       return Error::kIndexOutOfRange;
+    }
+    if (!verifier_.entry_fits(program_->constant_buffer(), index, Shape::kBuffer)) {
+      return Error::kProgramCorrupt;
     }
     const auto* storage = program_->constant_buffer()->Get(index)->storage();
     if (length(storage) < nbytes) return Error::kTensorOutOfBounds;

@@ -8,8 +8,10 @@
 
 #include "runtime/core/error.hpp"
 #include "runtime/core/tensor.hpp"
+#include "runtime/pte/verify.hpp"
 
 namespace executorch_flatbuffer {
+struct EValue;
 struct ExecutionPlan;
 struct KernelCall;
 struct Operator;
@@ -45,8 +47,12 @@ class Plan {
  public:
   Plan() = default;
   Plan(const fb::Program* program, const fb::ExecutionPlan* plan, std::span<const std::byte> file,
-       uint64_t segments_begin)
-      : program_(program), plan_(plan), file_(file), segments_begin_(segments_begin) {}
+       uint64_t segments_begin, const Verifier& verifier)
+      : program_(program),
+        plan_(plan),
+        file_(file),
+        segments_begin_(segments_begin),
+        verifier_(verifier) {}
 
   // Checks the plan's structure and every index in it.
   // @return delegate-unsupported, control-flow-unsupported, instruction-unsupported,
@@ -54,8 +60,10 @@ class Plan {
   //     -1.
   Error check(int32_t& instruction) const;
 
-  const fb::ExecutionPlan* table() const { return plan_; }
   uint32_t value_count() const;
+  // Verifies value `i`, which is below value_count(), with all that hangs on it.
+  // @return nullptr if it is corrupt.
+  const fb::EValue* value(uint32_t i) const;
   uint32_t instruction_count() const;
   uint32_t operator_count() const;
   Instruction instruction(uint32_t i) const;
@@ -68,7 +76,8 @@ class Plan {
   // @return bytes of the buffer, a checked 31-bit number.
   uint32_t buffer_bytes(uint32_t buffer) const;
 
-  // Reads tensor value `table`; checks type, shape, dim order, bounds and alignment.
+  // Reads tensor value `table`, which is verified; checks type, shape, dim order, bounds and
+  // alignment.
   // @return tensor-*, *-unsupported or index-out-of-range.
   Error tensor(const fb::Tensor& table, Tensor& shape, TensorPlace& place) const;
 
@@ -79,6 +88,7 @@ class Plan {
   const fb::ExecutionPlan* plan_ = nullptr;
   std::span<const std::byte> file_;
   uint64_t segments_begin_ = 0;
+  Verifier verifier_;
 };
 
 // Verifies the file and finds a method in it. Other methods are not looked at.
