@@ -1,13 +1,12 @@
 """The deployment image: what a product would ship for one program, linked, measured to the byte and run.
 
 Its objects are those of the lab image: the runtime, start-up, the board, and of the kernels only those that register
-an operator of the program (with whatever these call). `firmware/app/deployment.cpp` takes the app's place.
+an operator of the program (with whatever these call), without reference kernels that none of its calls falls back to. `firmware/app/deployment.cpp` takes the app's place.
 """
 
 from __future__ import annotations
 
 import hashlib
-import io
 import re
 import shlex
 import struct
@@ -15,11 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from elftools.elf.elffile import ELFFile
-from elftools.elf.relocation import RelocationSection
-from elftools.elf.sections import SymbolTableSection
-
-from bench import process
+from bench import process, trim
 from bench.board import Board
 from bench.cache import BUILD, write_atomically
 from bench.catalogue import source_of
@@ -92,11 +87,16 @@ class DeploymentRun:
 
 
 def build_deployment(
-    board: Board, operators: frozenset[str], target: Literal["lab", "twin", "roomy"] = "lab"
+    board: Board,
+    operators: frozenset[str],
+    target: Literal["lab", "twin", "roomy"] = "lab",
+    *,
+    fallbacks: bool = True,
 ) -> Deployment:
     """Link the image for a program's operators; the board's lab image, or its twin, must have been built.
 
-    A board of the catalogue has the image of its core's machine, whatever the target.
+    A board of the catalogue has the image of its core's machine, whatever the target. Without `fallbacks`, a call that a
+    fast kernel would hand on to the reference kernel makes the image refuse the program.
 
     Raises:
         BuildError: an operator without a kernel, or the link fails.
@@ -110,11 +110,15 @@ def build_deployment(
     app = f"CMakeFiles/{target}.dir/app/"
     engine = app + "engine_"
     kernels = [o for o in objects if o.startswith(_KERNELS)]
-    registered = {o: _registered(folder / o) for o in kernels}
+    registered = {o: trim.registered(folder / o) for o in kernels}
     missing = operators - frozenset().union(*registered.values())
     if missing:
         raise BuildError(f"no kernel for {', '.join(sorted(missing))}", where=board.id)
-    wanted = [o for o in kernels if registered[o] & operators]
+    wanted = [
+        trim.trimmed(folder, o, operators, fallbacks=fallbacks)
+        for o in kernels
+        if registered[o] & operators
+    ]
     rest = [o for o in kernels if not registered[o]]  # called by kernels, registering nothing
     port = [o for o in objects if not o.startswith((_KERNELS, app)) or o.startswith(engine)]
     elf = _link(folder, flags, [*wanted, _OBJECT, *port], rest)
@@ -146,26 +150,6 @@ def _link_of(folder: Path, target: str) -> tuple[list[str], list[str]]:
     objects = [word for word in words[:cut] if word.endswith(".obj")]
     flags = [word for word in words[:cut] if not word.endswith(".obj")]
     return flags, objects
-
-
-def _registered(path: Path) -> frozenset[str]:
-    """Return the operators that an object registers: names that its `rt_kernels` section points to."""
-    file = ELFFile(io.BytesIO(path.read_bytes()))
-    section = file.get_section_by_name(".relrt_kernels")
-    symbols = file.get_section_by_name(".symtab")
-    if not isinstance(section, RelocationSection) or not isinstance(symbols, SymbolTableSection):
-        return frozenset()
-    kernels = file.get_section_by_name("rt_kernels").data()
-    names = set()
-    for entry in section.iter_relocations():
-        offset = entry["r_offset"]
-        if offset % 12:  # of name, prepare, run only the first is a string
-            continue
-        symbol = symbols.get_symbol(entry["r_info_sym"])
-        strings = file.get_section(symbol["st_shndx"]).data()
-        addend = int.from_bytes(kernels[offset : offset + 4], "little")
-        names.add(strings[symbol["st_value"] + addend :].split(b"\0")[0].decode())
-    return frozenset(names)
 
 
 def _link(folder: Path, flags: list[str], objects: list[str], on_demand: list[str]) -> Path:
@@ -211,7 +195,7 @@ def _attribute(map_file: Path, image: Image, engine: str) -> FlashParts:
         if match is None or not match.group(1).startswith((".text", ".rodata", "rt_kernels")):
             continue
         size, origin = int(match.group(3), 16), match.group(4)
-        if origin.startswith(_KERNELS) or _ON_DEMAND in origin:
+        if origin.startswith((_KERNELS, trim.FOLDER)) or _ON_DEMAND in origin:
             kernels += size
         elif _RUNTIME in origin or origin.startswith(engine):
             runtime += size

@@ -67,6 +67,12 @@ def _own_run(run: Run) -> list[Measure]:
     return [
         measured("latency_deployment", "instructions", Evidence.COUNT, count),
         measured(
+            "load_deployment",
+            "instructions",
+            Evidence.COUNT,
+            instructions(seen.ticks["load"], hz, shift, counter),
+        ),
+        measured(
             "mismatch_deployment",
             "bytes",
             Evidence.EMULATED,

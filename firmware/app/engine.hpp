@@ -9,15 +9,19 @@
 
 namespace fw::engine {
 
-/** Why a load or execute failed. */
+/** Why a load or execute failed. Its words are made where they are asked for: an image that does
+ * not print them has none in it. */
 struct Refusal {
-  std::string_view code{};           // kebab-case, stable
-  int32_t instruction = -1;          // of the program
-  int32_t value = -1;                // index in the program's values
-  std::string_view operator_name{};  // as in the program
-  uint32_t have_bytes = 0;           // both 0: they do not apply
+  int32_t instruction = -1;  // of the program
+  int32_t value = -1;        // index in the program's values
+  uint32_t have_bytes = 0;   // both 0: they do not apply
   uint32_t need_bytes = 0;
 };
+
+/** The last refusal's code, kebab-case, stable. */
+std::string_view refusal_code();
+/** The operator that it names, with its overload, as in the program; empty if none. */
+std::string_view refusal_operator();
 
 /** Called around each instruction of the program. */
 struct Hook {

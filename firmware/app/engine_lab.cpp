@@ -6,45 +6,43 @@ namespace fw::engine {
 namespace {
 
 constinit rt::Method method;
+constinit rt::Failure last;
 
-// The name with its overload, as kernels are registered; the program has them apart.
-constexpr size_t kNameBytes = 96;
-char operator_name[kNameBytes];
-
-std::string_view join_name(const rt::Failure& why) {
-  size_t length = 0;
-  const auto add = [&](const char* text, uint32_t bytes) {
-    for (uint32_t i = 0; i < bytes && length < kNameBytes; ++i) operator_name[length++] = text[i];
-  };
-  if (why.operator_name == nullptr) return {};
-  add(why.operator_name, why.operator_name_bytes);
-  if (why.operator_overload_bytes != 0) {
-    add(".", 1);
-    add(why.operator_overload, why.operator_overload_bytes);
-  }
-  return {operator_name, length};
-}
-
-bool refused(rt::Error error, const rt::Failure& from, Refusal& why) {
+bool refused(rt::Error error, Refusal& why) {
   if (error == rt::Error::kOk) return false;
-  why = {.code = rt::error_name(error),
-         .instruction = from.instruction,
-         .value = from.value,
-         .operator_name = join_name(from),
-         .have_bytes = from.have_bytes,
-         .need_bytes = from.need_bytes};
+  why = {.instruction = last.instruction,
+         .value = last.value,
+         .have_bytes = last.have_bytes,
+         .need_bytes = last.need_bytes};
   return true;
 }
 
 }  // namespace
+
+std::string_view refusal_code() { return rt::error_name(last.error); }
+
+std::string_view refusal_operator() {
+  // The name with its overload, as kernels are registered; the program has them apart.
+  static char joined[96];
+  size_t length = 0;
+  const auto add = [&](const char* text, uint32_t bytes) {
+    for (uint32_t i = 0; i < bytes && length < sizeof joined; ++i) joined[length++] = text[i];
+  };
+  if (last.operator_name == nullptr) return {};
+  add(last.operator_name, last.operator_name_bytes);
+  if (last.operator_overload_bytes != 0) {
+    add(".", 1);
+    add(last.operator_overload, last.operator_overload_bytes);
+  }
+  return {joined, length};
+}
 
 std::string_view name() { return "lab"; }
 std::string_view version() { return "1"; }
 
 bool load(std::span<const std::byte> program, std::string_view name, std::span<std::byte> arena,
           Refusal& why) {
-  rt::Failure failure;
-  return !refused(rt::Method::load(program, name, arena, method, failure), failure, why);
+  return !refused(rt::Method::load(program, name, arena, method, last), why);
 }
 
 uint32_t instruction_count() { return method.instruction_count(); }
@@ -74,10 +72,9 @@ std::span<const std::byte> result(uint32_t instruction) {
 }
 
 bool execute(const Hook* hook, Refusal& why) {
-  rt::Failure failure;
   rt::InstructionHook inner{};
   if (hook != nullptr) inner = {hook->before, hook->after, hook->context};
-  return !refused(method.execute(failure, hook != nullptr ? &inner : nullptr), failure, why);
+  return !refused(method.execute(last, hook != nullptr ? &inner : nullptr), why);
 }
 
 Memory memory() {

@@ -18,17 +18,21 @@ size_t padded(size_t bytes) {
   return (bytes + kInputAlignment - 1) / kInputAlignment * kInputAlignment;
 }
 
-bool refuse(const engine::Refusal& why) {
+bool refuse(const engine::Refusal& why, std::string_view code, std::string_view op = {}) {
   Line line("error");
-  line.text("code", why.code);
+  line.text("code", code);
   if (why.instruction >= 0) line.signed_number("instruction", why.instruction);
   if (why.value >= 0) line.signed_number("value", why.value);
-  if (!why.operator_name.empty()) line.text("op", why.operator_name);
+  if (!op.empty()) line.text("op", op);
   if (why.have_bytes != 0 || why.need_bytes != 0) {
     line.number("have", why.have_bytes).number("need", why.need_bytes);
   }
   line.send();
   return false;
+}
+
+bool refuse(const engine::Refusal& why) {
+  return refuse(why, engine::refusal_code(), engine::refusal_operator());
 }
 
 // Of an inference: copying its inputs in, executing, reading its outputs out.
@@ -93,9 +97,9 @@ bool check_sample_size(const Bundle& bundle) {
   size_t need = 0;
   for (uint32_t i = 0; i < engine::input_count(); ++i) need += padded(engine::input(i).size());
   if (need == bundle.header->sample_stride_bytes) return true;
-  return refuse({.code = "bundle-sample",
-                 .have_bytes = bundle.header->sample_stride_bytes,
-                 .need_bytes = static_cast<uint32_t>(need)});
+  return refuse(
+      {.have_bytes = bundle.header->sample_stride_bytes, .need_bytes = static_cast<uint32_t>(need)},
+      "bundle-sample");
 }
 
 // What an inference does not write the host recognises: byte k of each output is kUnwritten ^ k

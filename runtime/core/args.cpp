@@ -1,11 +1,25 @@
 #include "runtime/core/args.hpp"
 
+#include <bit>
+
 namespace rt {
 namespace {
 
 // No operator takes more integers than a tensor has dimensions, but for the multipliers of
 // quantized_linear, of which the exporter writes one.
 constexpr uint32_t kMaxListItems = 64;
+
+// Without the library's conversion, which on cores without doubles brings their addition along.
+double to_double(int32_t value) {
+  if (value == 0) return 0.0;
+  const uint64_t sign = value < 0 ? uint64_t{1} << 63 : 0;
+  const uint32_t magnitude =
+      value < 0 ? 0U - static_cast<uint32_t>(value) : static_cast<uint32_t>(value);
+  const auto places = static_cast<uint32_t>(std::bit_width(magnitude)) - 1;
+  // The leading place of the magnitude adds one to the exponent.
+  return std::bit_cast<double>(sign + (uint64_t{1022 + places} << 52) +
+                               (uint64_t{magnitude} << (52 - places)));
+}
 
 }  // namespace
 
@@ -120,7 +134,7 @@ const Tensor* Args::result() const {
 }
 
 double Args::number(uint32_t i) const {
-  if (kind(i) != ValueKind::kDouble) return slot(i).integer;
+  if (kind(i) != ValueKind::kDouble) return to_double(slot(i).integer);
   double number = 0.0;
   std::memcpy(&number, slot(i).real, sizeof number);
   return number;

@@ -39,9 +39,18 @@ const Kernel* find_kernel(std::string_view name, std::string_view overload);
 #define RT_KERNEL_JOIN_(a, b) a##b
 #define RT_KERNEL_JOIN(a, b) RT_KERNEL_JOIN_(a, b)
 
-// Registers a kernel: a constant entry in the section `rt_kernels`, which linker scripts KEEP. The
-// alignment is given because compilers align larger objects more, which would leave gaps.
-#define RT_KERNEL(name, prepare, run)                   \
-  [[gnu::section("rt_kernels"), gnu::used]] alignas(    \
-      ::rt::Kernel) static constinit const ::rt::Kernel \
+// The section of a kernel's entry. On Arm each has one of its own, named by the operator, which
+// linker scripts collect, and which can be left out of an image (bench/deployment.py). Elsewhere
+// the linker's own symbols around a section are used, so there is one.
+#ifdef __arm__
+#define RT_KERNEL_SECTION(name) "rt_kernels." name
+#else
+#define RT_KERNEL_SECTION(name) "rt_kernels"
+#endif
+
+// Registers a kernel: a constant entry, which linker scripts KEEP. The alignment is given because
+// compilers align larger objects more, which would leave gaps.
+#define RT_KERNEL(name, prepare, run)                           \
+  [[gnu::section(RT_KERNEL_SECTION(name)), gnu::used]] alignas( \
+      ::rt::Kernel) static constinit const ::rt::Kernel         \
   RT_KERNEL_JOIN(rt_kernel_, __COUNTER__) = {name, prepare, run}

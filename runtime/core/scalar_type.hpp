@@ -21,29 +21,18 @@ enum class ScalarType : int8_t {
   kUInt64 = 29,
 };
 
+// By type; 0 for one that this runtime cannot hold. One table for all that ask: a switch would be
+// one for each.
+inline constexpr uint8_t kElementBytes[] = {1, 1, 2, 4, 8, 2, 4, 8, 0, 0, 0, 1, 0, 0, 0,
+                                            2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 4, 8};
+
 // @return bytes of an element, 0 for a type that this runtime cannot hold.
 constexpr uint32_t element_bytes(ScalarType type) {
-  switch (type) {
-    case ScalarType::kByte:
-    case ScalarType::kChar:
-    case ScalarType::kBool:
-      return 1;
-    case ScalarType::kShort:
-    case ScalarType::kHalf:
-    case ScalarType::kBFloat16:
-    case ScalarType::kUInt16:
-      return 2;
-    case ScalarType::kInt:
-    case ScalarType::kFloat:
-    case ScalarType::kUInt32:
-      return 4;
-    case ScalarType::kLong:
-    case ScalarType::kDouble:
-    case ScalarType::kUInt64:
-      return 8;
-  }
-  return 0;
+  const auto index = static_cast<uint8_t>(type);
+  return index < sizeof kElementBytes ? kElementBytes[index] : 0;
 }
+static_assert(element_bytes(ScalarType::kBool) == 1 && element_bytes(ScalarType::kBFloat16) == 2 &&
+              element_bytes(ScalarType::kUInt16) == 2 && element_bytes(ScalarType::kUInt64) == 8);
 
 template <typename T>
 struct ScalarTypeOf;

@@ -13,13 +13,13 @@ inline constexpr uint32_t kTableValues = 256;
 inline bool suits_table(const Args& args) { return args.tensor(kInput).numel() > kTableValues / 2; }
 
 inline Error prepare_table(Args& args, Needs& needs) {
-  RT_TRY(reference::softmax.prepare(args, needs));
+  RT_TRY(rt_checks_softmax(args, needs));
   if (suits_table(args)) needs.temporary_bytes = kTableValues * sizeof(int32_t);
   return Error::kOk;
 }
 
 inline Error run_table(const Args& args, std::span<std::byte> temporary) {
-  if (!suits_table(args)) return reference::softmax.run(args, temporary);
+  if (!suits_table(args)) return rt_fallback_softmax(args, temporary);
   const Scale scale = scale_of(args);
   int32_t* const of_zero = reinterpret_cast<int32_t*>(temporary.data()) + kTableValues - 1;
   for (int32_t difference = -255; difference <= 0; ++difference) {

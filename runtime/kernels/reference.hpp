@@ -20,11 +20,46 @@ extern const Kernel softmax;
 
 }  // namespace rt::kernels::reference
 
+// What runs a reference kernel, by a name that an image's builder can point elsewhere: an image for
+// one program leaves out the kernels that none of its calls falls back to (bench/deployment.py).
+#define RT_FALLBACK(identifier)                                           \
+  extern "C" ::rt::Error rt_fallback_##identifier(const ::rt::Args& args, \
+                                                  std::span<std::byte> temporary)
+RT_FALLBACK(dequantize_per_tensor);
+RT_FALLBACK(quantize_per_tensor);
+RT_FALLBACK(quantized_add);
+RT_FALLBACK(quantized_avg_pool2d);
+RT_FALLBACK(quantized_batch_matmul);
+RT_FALLBACK(quantized_conv2d);
+RT_FALLBACK(quantized_depthwise_conv2d);
+RT_FALLBACK(quantized_linear);
+RT_FALLBACK(quantized_max_pool2d);
+RT_FALLBACK(softmax);
+// What takes its place there. @return operator-missing
+RT_FALLBACK(none);
+
+// The same of a kernel's checks, which every call needs.
+#define RT_CHECKS(identifier) \
+  extern "C" ::rt::Error rt_checks_##identifier(::rt::Args& args, ::rt::Needs& needs)
+RT_CHECKS(dequantize_per_tensor);
+RT_CHECKS(quantize_per_tensor);
+RT_CHECKS(quantized_add);
+RT_CHECKS(quantized_avg_pool2d);
+RT_CHECKS(quantized_batch_matmul);
+RT_CHECKS(quantized_conv2d);
+RT_CHECKS(quantized_depthwise_conv2d);
+RT_CHECKS(quantized_linear);
+RT_CHECKS(quantized_max_pool2d);
+RT_CHECKS(softmax);
+
 // Registers a reference kernel; where CMake says that a faster one is registered instead, gives it
 // its name above.
 #ifdef RT_REPLACED
-#define RT_REFERENCE_KERNEL(identifier, name, prepare, run) \
-  constinit const ::rt::Kernel reference::identifier = {name, prepare, run}
+#define RT_REFERENCE_KERNEL(identifier, name, prepare, run)                  \
+  constinit const ::rt::Kernel reference::identifier = {name, prepare, run}; \
+  RT_CHECKS(identifier) { return prepare(args, needs); }                     \
+  RT_FALLBACK(identifier) { return run(args, temporary); }                   \
+  static_assert(true)
 #else
 #define RT_REFERENCE_KERNEL(identifier, name, prepare, run) RT_KERNEL(name, prepare, run)
 #endif

@@ -73,18 +73,18 @@ def test_no_writable_statics() -> None:
 
 
 def test_registry_entries() -> None:
-    """Each kernel is one entry of three words in the section that the linker script keeps."""
+    """Each kernel is one entry of three words in a section of its own, which the linker script keeps."""
     _, *objects_of_kernels = objects("cortex-m4")
     kernels = [path for path in objects_of_kernels if path.parent.name == "ref"]
 
     sizes = [
         int(line.split()[2], 16)
         for line in tool("objdump", "-h", *kernels).splitlines()
-        if re.match(r"\s+\d+ rt_kernels ", line)
+        if re.match(r"\s+\d+ rt_kernels\.", line)
     ]
 
-    assert len(kernels) == len(sizes)
-    assert all(size % 12 == 0 and size > 0 for size in sizes)
+    assert len(kernels) <= len(sizes)
+    assert {12} == set(sizes)
 
 
 def test_runtime_size() -> None:

@@ -58,8 +58,9 @@ struct AddedQuads {
 
 // Widens quads into `kStep` words a pair. @return where the next pair goes.
 template <int32_t kStep, typename Quads>
-inline int32_t* widen(int32_t* to, const int8_t* from, int32_t count, const Quads& quads) {
-  const auto store = [&quads](int32_t* pairs, uint32_t bytes) {
+inline int32_t* widen(int32_t* to, const int8_t* from, int32_t count, Quads quads) {
+  // By value: what is stored could change what a reference leads to.
+  const auto store = [quads](int32_t* pairs, uint32_t bytes) {
     const int32_t first = quads.first(bytes);
     pairs[0] = first;
     pairs[kStep] = quads.second(bytes, first);
@@ -74,7 +75,7 @@ inline int32_t* widen(int32_t* to, const int8_t* from, int32_t count, const Quad
 
 // The same for any count of bytes; what lies beyond them in the last pairs is of no meaning.
 template <int32_t kStep, typename Quads>
-inline void widen_row(int32_t* to, const int8_t* from, int32_t count, const Quads& quads) {
+inline void widen_row(int32_t* to, const int8_t* from, int32_t count, Quads quads) {
   to = widen<kStep>(to, from, count >> 2, quads);
   const int32_t tail = count & 3;
   if (tail == 0) return;
@@ -85,7 +86,7 @@ inline void widen_row(int32_t* to, const int8_t* from, int32_t count, const Quad
 
 // Quads of activations that are zero.
 template <int32_t kStep, typename Quads>
-inline int32_t* zero(int32_t* to, int32_t count, const Quads& quads) {
+inline int32_t* zero(int32_t* to, int32_t count, Quads quads) {
   for (; count > 0; --count, to += 2 * kStep) {
     to[0] = quads.zero_first();
     to[kStep] = quads.zero_second();

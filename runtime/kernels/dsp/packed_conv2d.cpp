@@ -34,7 +34,7 @@ struct Geometry {
 
 // No other kernel reads these weights: what is not as the packer writes it is refused.
 Error prepare(Args& args, Needs& needs) {
-  RT_TRY(reference::quantized_conv2d.prepare(args, needs));
+  RT_TRY(rt_checks_quantized_conv2d(args, needs));
   const Geometry geometry(args);
   const Tensor& input = args.tensor(A::kInput);
   const Tensor& weight = args.tensor(A::kWeight);

@@ -26,7 +26,7 @@ constexpr int32_t kGroup = 3;  // channels that rt_dsp_packed1 takes at once
 
 // No other kernel reads these weights: what is not as the packer writes it is refused.
 Error prepare(Args& args, Needs& needs) {
-  RT_TRY(reference::quantized_linear.prepare(args, needs));
+  RT_TRY(rt_checks_quantized_linear(args, needs));
   const Tensor& weight = args.tensor(kWeight);
   const int32_t depth = weight.size(1);
   const bool packed = reads_as_packed(weight, args.optional_tensor(kBias), depth) &&

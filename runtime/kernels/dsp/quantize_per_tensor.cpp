@@ -3,6 +3,7 @@
 #include "runtime/core/kernel.hpp"
 #include "runtime/kernels/dsp/requantize.hpp"
 #include "runtime/kernels/reference.hpp"
+#include "runtime/kernels/scale.hpp"
 
 namespace rt::kernels::dsp {
 namespace {
@@ -30,16 +31,13 @@ uint32_t rt_dsp_quantize(const float*, int8_t*, uint32_t blocks, const Quantizat
 }
 #endif
 
-Error prepare(Args& args, Needs& needs) {
-  return reference::quantize_per_tensor.prepare(args, needs);
-}
+Error prepare(Args& args, Needs& needs) { return rt_checks_quantize_per_tensor(args, needs); }
 
 Error run(const Args& args, std::span<std::byte> temporary) {
   const Tensor& input = args.tensor(kInput);
   const uint32_t count = input.numel();
   if (args.integer(kMin) == -128 && args.integer(kMax) == 127 && count >= kBlock) {
-    const Quantization quantization = {static_cast<float>(1.0 / args.number(kScale)),
-                                       args.integer(kZeroPoint)};
+    const Quantization quantization = {inverse_of(args.number(kScale)), args.integer(kZeroPoint)};
     const float* in = input.as<float>();
     int8_t* out = args.tensor(kOut).as<int8_t>();
     uint32_t left = rt_dsp_quantize(in, out, count / kBlock, &quantization);
@@ -49,7 +47,7 @@ Error run(const Args& args, std::span<std::byte> temporary) {
     }
     if (left == 0) return Error::kOk;
   }
-  return reference::quantize_per_tensor.run(args, temporary);
+  return rt_fallback_quantize_per_tensor(args, temporary);
 }
 
 }  // namespace

@@ -46,13 +46,13 @@ void fill(int32_t (&table)[kValues], const Args& args, uint32_t zero_point) {
 }
 
 Error prepare(Args& args, Needs& needs) {
-  RT_TRY(reference::quantized_add.prepare(args, needs));
+  RT_TRY(rt_checks_quantized_add(args, needs));
   if (suits(args)) needs.temporary_bytes = sizeof(Tables);
   return Error::kOk;
 }
 
 Error run(const Args& args, std::span<std::byte> temporary) {
-  if (!suits(args)) return reference::quantized_add.run(args, temporary);
+  if (!suits(args)) return rt_fallback_quantized_add(args, temporary);
   Tables& tables = *reinterpret_cast<Tables*>(temporary.data());
   fill(tables.self, args, kSelfZeroPoint);
   fill(tables.other, args, kOtherZeroPoint);

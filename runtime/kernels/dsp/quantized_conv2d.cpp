@@ -41,7 +41,7 @@ uint32_t scratch_bytes(const Args& args, const Geometry& geometry) {
 }
 
 Error prepare(Args& args, Needs& needs) {
-  RT_TRY(reference::quantized_conv2d.prepare(args, needs));
+  RT_TRY(rt_checks_quantized_conv2d(args, needs));
   const Geometry geometry(args);
   if (suits(args, geometry)) need_scratch(args, kScratch, scratch_bytes(args, geometry), needs);
   return Error::kOk;
@@ -49,7 +49,7 @@ Error prepare(Args& args, Needs& needs) {
 
 Error run(const Args& args, std::span<std::byte> temporary) {
   Geometry geometry(args);
-  if (!suits(args, geometry)) return reference::quantized_conv2d.run(args, temporary);
+  if (!suits(args, geometry)) return rt_fallback_quantized_conv2d(args, temporary);
   const auto& [window, filters, groups] = geometry;
   Tensor& out = args.tensor(kAt.out);
   std::byte* const scratch = take_scratch(args, kScratch, scratch_bytes(args, geometry), temporary);

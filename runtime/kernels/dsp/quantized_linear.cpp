@@ -58,7 +58,7 @@ bool suits(const Args& args, const Linear& linear) {
 }
 
 Error prepare(Args& args, Needs& needs) {
-  RT_TRY(reference::quantized_linear.prepare(args, needs));
+  RT_TRY(rt_checks_quantized_linear(args, needs));
   const Linear linear(args);
   if (suits(args, linear)) needs.temporary_bytes = linear.activations_bytes();
   return Error::kOk;
@@ -120,7 +120,7 @@ void multiply_any(const Linear& linear, const Dot1& dot, int8_t* out, const int3
 
 Error run(const Args& args, std::span<std::byte> temporary) {
   const Linear linear(args);
-  if (!suits(args, linear)) return reference::quantized_linear.run(args, temporary);
+  if (!suits(args, linear)) return rt_fallback_quantized_linear(args, temporary);
   int32_t* const activations = reinterpret_cast<int32_t*>(temporary.data());
   const int32_t multiplier = args.list(kMultipliers)[0];
   const int32_t shift = args.list(kShifts)[0];

@@ -34,15 +34,13 @@ uint32_t larger(uint32_t a, uint32_t b) {
   store_word(out, largest);
 }
 
-Error prepare(Args& args, Needs& needs) {
-  return reference::quantized_max_pool2d.prepare(args, needs);
-}
+Error prepare(Args& args, Needs& needs) { return rt_checks_quantized_max_pool2d(args, needs); }
 
 Error run(const Args& args, std::span<std::byte> temporary) {
   const Tensor& input = args.tensor(PoolArguments::kInput);
   Tensor& out = args.tensor(kOut);
   const int32_t channels = input.size(1);
-  if (channels < kQuad) return reference::quantized_max_pool2d.run(args, temporary);
+  if (channels < kQuad) return rt_fallback_quantized_max_pool2d(args, temporary);
   pool_windows(input, out, pool_window(args, out), [&](PooledWindow window) {
     for (int32_t c = 0; c < channels; c += kQuad) {
       // The last four channels are done again as far as they were done.

@@ -3,6 +3,7 @@
 #include "runtime/core/kernel.hpp"
 #include "runtime/kernels/mve/elementwise.hpp"
 #include "runtime/kernels/reference.hpp"
+#include "runtime/kernels/scale.hpp"
 
 namespace rt::kernels::mve {
 namespace {
@@ -11,9 +12,7 @@ enum Argument : uint32_t { kInput, kScale, kZeroPoint, kMin, kMax, kType, kOut }
 
 constexpr uint32_t kBlock = 16;
 
-Error prepare(Args& args, Needs& needs) {
-  return reference::quantize_per_tensor.prepare(args, needs);
-}
+Error prepare(Args& args, Needs& needs) { return rt_checks_quantize_per_tensor(args, needs); }
 
 // @return whether no input was a NaN.
 bool quantize(const float* in, int8_t* out, uint32_t count, const Scaling& scaling) {
@@ -25,14 +24,14 @@ bool quantize(const float* in, int8_t* out, uint32_t count, const Scaling& scali
 
 Error run(const Args& args, std::span<std::byte> temporary) {
   const Tensor& input = args.tensor(kInput);
-  const Scaling scaling = {static_cast<float>(1.0 / args.number(kScale)), args.integer(kZeroPoint)};
+  const Scaling scaling = {inverse_of(args.number(kScale)), args.integer(kZeroPoint)};
   const bool suits = args.integer(kMin) == -128 && args.integer(kMax) == 127 &&
                      input.numel() >= kBlock && scaling.factor <= kLargestFactor;
   if (suits &&
       quantize(input.as<float>(), args.tensor(kOut).as<int8_t>(), input.numel(), scaling)) {
     return Error::kOk;
   }
-  return reference::quantize_per_tensor.run(args, temporary);
+  return rt_fallback_quantize_per_tensor(args, temporary);
 }
 
 }  // namespace

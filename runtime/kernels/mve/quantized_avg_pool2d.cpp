@@ -37,15 +37,13 @@ void pool_lanes(const int8_t* corner, int8_t* out, int32_t lanes, int32_t rows, 
 
 bool suits(const Window& window) { return window.h.kernel <= kLargestCount / window.w.kernel; }
 
-Error prepare(Args& args, Needs& needs) {
-  return reference::quantized_avg_pool2d.prepare(args, needs);
-}
+Error prepare(Args& args, Needs& needs) { return rt_checks_quantized_avg_pool2d(args, needs); }
 
 Error run(const Args& args, std::span<std::byte> temporary) {
   const Tensor& input = args.tensor(PoolArguments::kInput);
   Tensor& out = args.tensor(kOut);
   const Window window = pool_window(args, out);
-  if (!suits(window)) return reference::quantized_avg_pool2d.run(args, temporary);
+  if (!suits(window)) return rt_fallback_quantized_avg_pool2d(args, temporary);
   const int32_t channels = input.size(1);
   pool_windows(input, out, window, [&](PooledWindow w) {
     for (int32_t c = 0; c < channels; c += kLanes) {

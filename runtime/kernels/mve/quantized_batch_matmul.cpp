@@ -35,7 +35,7 @@ uint32_t scratch_bytes(const Args& args) {
 }
 
 Error prepare(Args& args, Needs& needs) {
-  RT_TRY(reference::quantized_batch_matmul.prepare(args, needs));
+  RT_TRY(rt_checks_quantized_batch_matmul(args, needs));
   if (suits(args)) need_scratch(args, kScratch, scratch_bytes(args), needs);
   return Error::kOk;
 }
@@ -101,7 +101,7 @@ class Product {
 };
 
 Error run(const Args& args, std::span<std::byte> temporary) {
-  if (!suits(args)) return reference::quantized_batch_matmul.run(args, temporary);
+  if (!suits(args)) return rt_fallback_quantized_batch_matmul(args, temporary);
   const Tensor& lhs = args.tensor(kLhs);
   const Tensor& rhs = args.tensor(kRhs);
   Tensor& out = args.tensor(kOut);

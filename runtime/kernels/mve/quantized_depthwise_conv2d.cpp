@@ -109,7 +109,7 @@ uint32_t scratch_bytes(const Args& args, const Window& window, Path path) {
 }
 
 Error prepare(Args& args, Needs& needs) {
-  RT_TRY(reference::quantized_depthwise_conv2d.prepare(args, needs));
+  RT_TRY(rt_checks_quantized_depthwise_conv2d(args, needs));
   const Window window = window_of(args);
   const Path path = choose(args, window);
   if (path != Path::kReference) {
@@ -121,7 +121,7 @@ Error prepare(Args& args, Needs& needs) {
 Error run(const Args& args, std::span<std::byte> temporary) {
   const Window window = window_of(args);
   const Path path = choose(args, window);
-  if (path == Path::kReference) return reference::quantized_depthwise_conv2d.run(args, temporary);
+  if (path == Path::kReference) return rt_fallback_quantized_depthwise_conv2d(args, temporary);
   std::byte* const scratch =
       take_scratch(args, kScratch, scratch_bytes(args, window, path), temporary);
   if (path == Path::kOneChannel) {

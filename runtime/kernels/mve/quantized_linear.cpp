@@ -49,7 +49,7 @@ bool suits(const Args& args, const Linear& linear) {
 }
 
 Error prepare(Args& args, Needs& needs) {
-  RT_TRY(reference::quantized_linear.prepare(args, needs));
+  RT_TRY(rt_checks_quantized_linear(args, needs));
   const Linear linear(args);
   if (suits(args, linear)) {
     needs.temporary_bytes = static_cast<uint32_t>(linear.folded_bytes() + linear.spare_bytes());
@@ -66,7 +66,7 @@ void for_all_outputs(int32_t outputs, Multiply multiply) {
 
 Error run(const Args& args, std::span<std::byte> temporary) {
   const Linear linear(args);
-  if (!suits(args, linear)) return reference::quantized_linear.run(args, temporary);
+  if (!suits(args, linear)) return rt_fallback_quantized_linear(args, temporary);
   const int32_t multiplier = args.list(kMultipliers)[0];
   const int32_t shift = args.list(kShifts)[0];
   const int32_t offset = args.integer(kOutputOffset);

@@ -29,9 +29,7 @@ void pool_lanes(const int8_t* corner, int8_t* out, int32_t lanes, int32_t rows, 
   vstrbq_p_s8(out, largest, some);
 }
 
-Error prepare(Args& args, Needs& needs) {
-  return reference::quantized_max_pool2d.prepare(args, needs);
-}
+Error prepare(Args& args, Needs& needs) { return rt_checks_quantized_max_pool2d(args, needs); }
 
 Error run(const Args& args, std::span<std::byte>) {
   const Tensor& input = args.tensor(PoolArguments::kInput);

@@ -5,6 +5,7 @@
 #include "runtime/core/kernel.hpp"
 #include "runtime/kernels/checks.hpp"
 #include "runtime/kernels/reference.hpp"
+#include "runtime/kernels/scale.hpp"
 
 namespace rt::kernels {
 namespace {
@@ -17,8 +18,7 @@ Error prepare(Args& args, Needs&) {
   RT_TRY(expect_type(args, {kOut}, ScalarType::kChar));
   RT_TRY(expect_zero_point(args, kZeroPoint));
   RT_TRY(expect_activation(args, kMin, kMax));
-  const double scale = args.number(kScale);
-  if (!(scale > 0.0)) return args.refuse(kScale, Error::kArgumentValue);
+  if (!is_positive(args.number(kScale))) return args.refuse(kScale, Error::kArgumentValue);
   const auto type = static_cast<int32_t>(ScalarType::kChar);
   if (args.integer(kType) != type) return args.refuse(kType, Error::kArgumentScalarType);
   return same_layout(args.tensor(kInput), args.tensor(kOut))
@@ -38,7 +38,7 @@ int32_t round_to_even(float value) {
 Error run(const Args& args, std::span<std::byte>) {
   const Tensor& input = args.tensor(kInput);
   // quantized_decomposed::quantize_per_tensor multiplies by the inverse, made in double.
-  const auto inverse = static_cast<float>(1.0 / args.number(kScale));
+  const auto inverse = inverse_of(args.number(kScale));
   const int32_t zero_point = args.integer(kZeroPoint);
   const int32_t low = args.integer(kMin);
   const int32_t high = args.integer(kMax);
