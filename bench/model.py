@@ -296,7 +296,12 @@ def _exporter_sha256() -> str:
     """Return the hash of the sources that decide what a program becomes."""
     here = Path(__file__).resolve().parent
     digest = hashlib.sha256()
-    sources = [*(here / "export").glob("*.py"), here / "export_job.py", here / "program.py"]
+    sources = [
+        *(here / "export").glob("*.py"),
+        *(here / "rewrite").glob("*.py"),
+        here / "export_job.py",
+        here / "program.py",
+    ]
     for path in sorted([*sources, here / "model.py"]):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()

@@ -31,6 +31,7 @@ from bench.export.mend import check_scales, split_activations
 from bench.export.rewrite import rewrite
 from bench.model import first_line
 from bench.program import is_quantized
+from bench.rewrite.tidy import tidy
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -187,7 +188,7 @@ def lower(edge: ExportedProgram, scheme: str, config: CortexMTargetConfig) -> Ex
 
 
 def emit(methods: dict[str, ExportedProgram], scheme: str, cpu: str, method: str) -> Emitted:
-    """Plan memory and serialize, with the cpu in a constant method; the graph is that of `method`.
+    """Plan memory, serialize with the cpu in a constant method, and tidy up; the graph is that of `method`.
 
     Raises:
         ExportError: ExecuTorch refuses.
@@ -201,7 +202,7 @@ def emit(methods: dict[str, ExportedProgram], scheme: str, cpu: str, method: str
         extract_delegate_segments=False, memory_planning_pass=PlanWithImages()
     )
     program = _step("write the program", manager.to_executorch, config)
-    return Emitted(bytes(program.buffer), program.exported_program(method).graph, method)
+    return Emitted(tidy(bytes(program.buffer)), program.exported_program(method).graph, method)
 
 
 def _edge_config(scheme: str) -> EdgeCompileConfig:

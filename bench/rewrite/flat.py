@@ -18,6 +18,7 @@ from bench.pte import IDENTIFIER, check_container
 
 try:
     from executorch_flatbuffer.DataSegment import DataSegmentT
+    from executorch_flatbuffer.InstructionArguments import InstructionArguments
     from executorch_flatbuffer.KernelTypes import KernelTypes
     from executorch_flatbuffer.Program import Program, ProgramT
     from executorch_flatbuffer.SubsegmentOffsets import SubsegmentOffsetsT
@@ -91,14 +92,22 @@ def read_flat(data: bytes, where: str = ".pte") -> FlatProgram:
 
 def _constants(data: bytes, table: Any, segments_begin: int, where: str) -> list[bytes]:
     """Return each constant with the bytes that the largest tensor over it wants."""
-    if table.constantSegment is None or not len(table.constantSegment.offsets):
+    for plan in table.executionPlan:
+        calls = [call for chain in plan.chains for call in chain.instructions or ()]
+        if plan.delegates or any(c.instrArgsType != InstructionArguments.KernelCall for c in calls):
+            raise ProgramError("it has delegates or branches: it is not rewritten", where=where)
+    if any(
+        buffer.storage is not None and len(buffer.storage) for buffer in table.constantBuffer or ()
+    ):
         raise ProgramError(
             "its constants do not lie in a segment: it is not rewritten", where=where
         )
-    if len(table.segments) != 1 or table.namedData or table.mutableDataSegments:
+    if table.namedData or table.mutableDataSegments:
         raise ProgramError("it has further segments: it is not rewritten", where=where)
-    if table.backendDelegateData:
-        raise ProgramError("it has delegates: it is not rewritten", where=where)
+    if table.constantSegment is None or not len(table.constantSegment.offsets):
+        return [b""]
+    if len(table.segments) != 1:
+        raise ProgramError("it has further segments: it is not rewritten", where=where)
     segment = table.segments[0]
     offsets = [int(offset) for offset in table.constantSegment.offsets]
     sizes = [0] * len(offsets)
@@ -125,6 +134,7 @@ def write_flat(program: FlatProgram) -> bytes:
         offsets.append(len(segment))
         segment += data
     table = program.table
+    table.constantBuffer = []
     table.constantSegment = SubsegmentOffsetsT()
     table.constantSegment.segmentIndex = 0
     table.constantSegment.offsets = offsets

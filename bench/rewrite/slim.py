@@ -37,7 +37,7 @@ def slim(program: FlatProgram) -> Removed:
 
 def _drop_values(plan: Any) -> int:
     """Keep the values that are reached from instructions, inputs and outputs; return how many went."""
-    calls = [call.instrArgs for chain in plan.chains for call in chain.instructions]
+    calls = [call.instrArgs for chain in plan.chains for call in chain.instructions or ()]
     new, kept = _renumber(plan, _used(plan, calls))
     dropped = len(plan.values) - len(kept)
     for index in kept:

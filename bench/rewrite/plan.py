@@ -1,0 +1,219 @@
+"""Plan the memory of a program again: place planned tensors so that the buffers are as small as can be found.
+
+A tensor's life is from the instruction that writes it to the last that reads it; inputs live from the start, outputs to
+the end. Tensors that the exporter put over one another although they live together are views, and stay together.
+Placement is lowest fit in some order; orders are the exporter's rule and others by size, life and their product, then a
+bounded search over all orders, which is the whole of them for small programs (in the order of its offsets, lowest fit
+gives any packing that cannot be pushed down). The exporter's own plan stays where nothing beats it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bench.rewrite.flat import FlatProgram, is_tensor, nbytes
+
+ALIGNMENT = 16
+_NODES = 20_000  # of the search
+
+
+@dataclass(frozen=True)
+class Planned:
+    """Bytes of a method's planned buffers.
+
+    Attributes:
+        before: as exported.
+        after: as planned here; never more.
+        bound: what lives at once at the busiest instruction, below which no plan can be.
+    """
+
+    before: int
+    after: int
+    bound: int
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Tensors that lie together: indices and their offsets in the block, its size and life, both ends included."""
+
+    members: tuple[tuple[int, int], ...]
+    size: int
+    first: int
+    last: int
+
+    def meets(self, other: _Block) -> bool:
+        return self.first <= other.last and other.first <= self.last
+
+
+def plan_memory(program: FlatProgram, method: str = "forward") -> Planned:
+    """Place the method's planned tensors anew, buffer by buffer, where that takes less memory."""
+    plan = program.plan(method)
+    lives = _lives(plan)
+    sizes = [int(size) for size in plan.nonConstBufferSizes]
+    before, bound = sum(sizes[1:]), 0
+    for buffer in range(1, len(sizes)):
+        blocks = _blocks(plan, lives, buffer)
+        least = _bound(blocks)
+        bound += min(least, sizes[buffer])
+        offsets = _best(blocks, sizes[buffer], least)
+        if offsets is None:
+            continue
+        sizes[buffer] = _height(blocks, offsets)
+        for block, offset in zip(blocks, offsets, strict=True):
+            for index, inside in block.members:
+                plan.values[index].val.allocationInfo.memoryOffsetLow = offset + inside
+    plan.nonConstBufferSizes = sizes
+    return Planned(before, sum(sizes[1:]), bound)
+
+
+def _lives(plan: Any) -> dict[int, tuple[int, int]]:
+    """Return the first and last instruction that names each value, itself or in a list."""
+    lives: dict[int, tuple[int, int]] = {}
+
+    def name(index: int, when: int) -> None:
+        first, last = lives.get(index, (when, when))
+        lives[index] = min(first, when), max(last, when)
+
+    instructions = plan.chains[0].instructions or []
+    for when, instruction in enumerate(instructions):
+        for index in instruction.instrArgs.args:
+            value = plan.values[int(index)]
+            name(int(index), when)
+            items = getattr(value.val, "items", None) if value.val is not None else None
+            for item in () if items is None else items:
+                if 0 <= int(item) < len(plan.values):
+                    name(int(item), when)
+    for index in plan.inputs:
+        name(int(index), -1)
+    for index in plan.outputs:
+        name(int(index), len(instructions))
+    return lives
+
+
+def _blocks(plan: Any, lives: dict[int, tuple[int, int]], buffer: int) -> list[_Block]:
+    """Return what is to be placed in a buffer."""
+    found = []
+    for index, (first, last) in lives.items():
+        value = plan.values[index]
+        place = value.val.allocationInfo if is_tensor(value) else None
+        if place is not None and place.memoryId == buffer:
+            found.append((place.memoryOffsetLow, index, nbytes(value.val), first, last))
+    blocks: list[list[tuple[int, int, int, int, int]]] = []
+    for one in sorted(found):
+        together = [block for block in blocks if any(_overlap(one, other) for other in block)]
+        merged = [one, *(other for block in together for other in block)]
+        blocks = [*(block for block in blocks if block not in together), merged]
+    return [_block(block) for block in blocks]
+
+
+def _overlap(a: tuple[int, int, int, int, int], b: tuple[int, int, int, int, int]) -> bool:
+    """Whether two tensors (offset, index, size, first, last) share bytes while both live."""
+    memory = a[0] < b[0] + b[2] and b[0] < a[0] + a[2]
+    return memory and a[3] <= b[4] and b[3] <= a[4]
+
+
+def _block(tensors: Sequence[tuple[int, int, int, int, int]]) -> _Block:
+    # counted from a multiple of the alignment, so that every tensor keeps its own
+    start = min(offset for offset, *_ in tensors) // ALIGNMENT * ALIGNMENT
+    end = max(offset + size for offset, _, size, _, _ in tensors)
+    return _Block(
+        tuple((index, offset - start) for offset, index, *_ in tensors),
+        -(-(end - start) // ALIGNMENT) * ALIGNMENT,
+        min(first for *_, first, _ in tensors),
+        max(last for *_, last in tensors),
+    )
+
+
+def _bound(blocks: Sequence[_Block]) -> int:
+    """Return the most bytes that live at once."""
+    return max(
+        (sum(b.size for b in blocks if b.first <= when <= b.last) for when in _times(blocks)),
+        default=0,
+    )
+
+
+def _times(blocks: Sequence[_Block]) -> set[int]:
+    return {block.first for block in blocks}
+
+
+def _height(blocks: Sequence[_Block], offsets: Sequence[int]) -> int:
+    return max((o + b.size for b, o in zip(blocks, offsets, strict=True)), default=0)
+
+
+def _lowest(block: _Block, placed: Sequence[tuple[int, _Block]]) -> int:
+    """Return the lowest offset at which a block meets none that is placed; `placed` is in the order of offsets."""
+    offset = 0
+    for start, other in placed:
+        if start >= offset + block.size:
+            break
+        if other.meets(block):
+            offset = max(offset, start + other.size)
+    return offset
+
+
+def _place(blocks: Sequence[_Block], order: Sequence[int]) -> list[int]:
+    """Return offsets by lowest fit in an order of the blocks."""
+    placed: list[tuple[int, _Block]] = []
+    offsets = [0] * len(blocks)
+    for index in order:
+        offsets[index] = _lowest(blocks[index], placed)
+        placed.append((offsets[index], blocks[index]))
+        placed.sort(key=lambda one: one[0])
+    return offsets
+
+
+_RULES: tuple[Callable[[_Block], tuple[int, ...]], ...] = (
+    lambda b: (-b.size, b.first),
+    lambda b: (b.first, -b.size),
+    lambda b: (b.first - b.last, -b.size),
+    lambda b: (-b.size * (b.last - b.first + 1), b.first),
+    lambda b: (b.last, -b.size),
+)
+
+
+def _best(blocks: Sequence[_Block], have: int, bound: int) -> list[int] | None:
+    """Return the offsets of the smallest packing that was found; None if none is smaller than `have`."""
+    best, height = None, have
+    for rule in _RULES:
+        offsets = _place(blocks, sorted(range(len(blocks)), key=lambda i: rule(blocks[i])))
+        if _height(blocks, offsets) < height:
+            best, height = offsets, _height(blocks, offsets)
+    if height > bound:
+        for offsets in _search(blocks, height):
+            if _height(blocks, offsets) < height:
+                best, height = offsets, _height(blocks, offsets)
+            if height <= bound:
+                break
+    return best
+
+
+def _search(blocks: Sequence[_Block], height: int) -> Iterator[list[int]]:
+    """Yield ever smaller packings: depth first over orders by offset, for so many nodes."""
+    order = sorted(range(len(blocks)), key=lambda i: -blocks[i].size)
+    nodes, limit = 0, height
+    stack: list[tuple[tuple[tuple[int, int], ...], int]] = [((), 0)]
+    while stack and nodes < _NODES:
+        placed, _ = stack.pop()
+        nodes += 1
+        if len(placed) == len(blocks):
+            offsets = [0] * len(blocks)
+            for offset, index in placed:
+                offsets[index] = offset
+            limit = min(limit, _height(blocks, offsets))
+            yield offsets
+            continue
+        done = {index for _, index in placed}
+        lying = sorted((offset, index) for offset, index in placed)
+        view = [(offset, blocks[index]) for offset, index in lying]
+        last = placed[-1][0] if placed else 0
+        further = []
+        for index in order:
+            if index in done:
+                continue
+            offset = _lowest(blocks[index], view)
+            # in the order of offsets, and below what is known to do
+            if offset >= last and offset + blocks[index].size < limit:
+                further.append(((*placed, (offset, index)), offset))
+        stack += sorted(further, key=lambda one: -one[1])
