@@ -9,7 +9,7 @@ MODELS ?= digits_cnn ds_cnn resnet8 mobilenet_v1_025 autoencoder linear
 SCHEMES ?= int8
 CXX_SOURCES = $(shell git ls-files '*.cpp' '*.hpp')
 
-.PHONY: browser fuzzer fuzz nightly bench-nightly sanitize test-flips test-kills bench bench-kernels bench-flash bench-estimate bench-cost test check setup system format clean help
+.PHONY: browser fuzzer fuzz nightly bench-nightly sanitize test-flips test-kills bench bench-kernels bench-size bench-flash bench-estimate bench-cost test check setup system format clean help
 
 help: ## Say what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -22,6 +22,10 @@ bench-kernels: setup ## Count the instructions of every kernel at the shapes tha
 
 bench-flash: setup ## Time a run on a simulated device by what changed; FLASH=--device=NAME: on yours
 	@$(PYTHON) -m benchmarks.flash $(FLASH)
+
+bench-size: setup ## Compare images, memory, loading and instructions with upstream's own runtime, and what rewriting a .pte saves
+	@$(PYTHON) -m benchmarks.size
+	@$(PYTHON) -m bench.rewrite tests/data/upstream/*.pte
 
 test: browser fuzzer setup ## Set up what is missing, then run every test
 	@$(PYTHON) -m pytest -q --durations=10

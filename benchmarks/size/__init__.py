@@ -1,0 +1,1 @@
+"""What a program needs beside its .pte, against upstream's own runtime."""
