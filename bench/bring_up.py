@@ -17,6 +17,7 @@ from bench.facts import commit
 from bench.pipeline import Attempt, Case, Plan, RunFailedError, run_case
 from bench.proof import Report, Step
 from bench.record import Status
+from bench.sampling import Wanted
 from bench.targets import Request
 from bench.verdict import faults_of
 
@@ -169,7 +170,9 @@ def _clock(bench: Bench) -> str:
 
 def _model(bench: Bench) -> str:
     """Run the small model as a benchmark would: outputs must be the host's."""
-    plan = Plan(Options(warmup=1, iterations=3), deployment=False, estimate=False)
+    plan = Plan(
+        Options(warmup=1, iterations=3), deployment=False, estimate=False, wanted=Wanted(width=0)
+    )
     manifest = bench.program.manifest
     case = Case(bench.board, manifest.model, manifest.scheme)
     record = run_case(Attempt(case, bench.program, bench.image, bench.target, plan)).record

@@ -381,9 +381,15 @@ def _sample_more(attempt: Attempt, request: Request, run: metrics.Run) -> tuple[
         count = further([ticks / hz for ticks in seen], plan.wanted)
         if not count:
             return tuple(logs)
-        options = replace(plan.options, iterations=count, all_outputs=False, operator_ticks=False)
-        bundle, _ = make_bundle(attempt.program, replace(plan, options=options, samples=1))
-        again = replace(request, bundle=bundle, nonce=secrets.randbits(64))
+        options = replace(plan.options, iterations=count, all_outputs=False,
+                          operator_ticks=False, intermediates=False)  # fmt: skip
+        short = replace(plan, options=options, samples=1)
+        again = replace(
+            request,
+            bundle=make_bundle(attempt.program, short)[0],
+            nonce=secrets.randbits(64),
+            deadline_s=_deadline_s(attempt.program, short, 1),
+        )
         logs.append(wire.parse(attempt.target.run(again), _expected(again)))
 
 
