@@ -239,3 +239,17 @@ def test_much_output_arrives_whole() -> None:
 
     assert len(ran.of("output_end")) == 2_000
     assert ran.one("end")["status"] == "ok"
+
+
+def test_clock_lines_are_due_by_the_devices_own_counter(board: Board) -> None:
+    """Six, the last three two seconds after the first (docs/wire.md), each sent within a millisecond of its time."""
+    hz = board.clock_hz
+
+    ran = run_on(board, upstream_bundle(board, "linear", clock_check=True))
+
+    late = [
+        int(line.fields["ticks"]) / hz - due
+        for line, due in zip(ran.of("clock"), (0.0, 0.1, 0.2, 2.4, 2.5, 2.6), strict=True)
+    ]
+    assert [True] * 6 == [0.0 <= one < 1e-3 for one in late]
+    assert [] == run_on(board, upstream_bundle(board, "linear")).of("clock")
