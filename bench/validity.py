@@ -53,7 +53,7 @@ _ALL = (
          "against this machine's clock"),
     Rule("clock-unchecked", Weight.DEGRADED, "on a part: the counter's rate was not held against this machine's clock"),
     Rule("output-unwritten", Weight.INVALID, "an output still has the pattern that it was filled with: nothing wrote it"),
-    Rule("guard-damaged", Weight.INVALID, "a kernel wrote past the memory that the program was given"),
+    Rule("guard-damaged", Weight.INVALID, "a kernel wrote past the memory that the program was given, or beside its output"),
     Rule("parts-differ", Weight.INVALID, "a total of bytes is not the sum of its parts, or another witness of them differs"),
     Rule("no-host-reference", Weight.DEGRADED, "outputs are compared with the float model alone"),
     Rule("inconclusive-output", Weight.DEGRADED, "outputs span a few steps, or are equal for different inputs: "
@@ -198,6 +198,17 @@ def _of_guard(run: Run) -> Iterator[Finding]:
             "guard-damaged",
             f"{guard.damaged} of {guard.nbytes} bytes behind the program's memory changed",
         )
+    if guard.beside_damaged:
+        first = _instruction(run, guard.first)
+        yield (
+            "guard-damaged",
+            f"{guard.beside_damaged} bytes beside an instruction's output changed, first by {first}",
+        )
+
+
+def _instruction(run: Run, index: int) -> str:
+    operators = {one.index: one.operator for one in run.program.manifest.operators}
+    return f"instruction {index} ({operators.get(index, 'unknown')})"
 
 
 def unwritten(size: int) -> bytes:

@@ -141,10 +141,19 @@ class Counter:
 
 @dataclass(frozen=True)
 class Guard:
-    """Bytes behind what the program may use of the arena, and how many of them were written to."""
+    """Bytes that no kernel may write, and how many of them were written to.
+
+    Attributes:
+        nbytes: behind what the program may use of the arena.
+        beside: around each instruction's output.
+        first: the first instruction that wrote beside its output, -1 if none did.
+    """
 
     nbytes: int = 0
     damaged: int = 0
+    beside: int = 0
+    beside_damaged: int = 0
+    first: int = -1
 
 
 @dataclass(frozen=True)
@@ -424,7 +433,8 @@ class _Said:
             case "clock":
                 self.clock[line.seq] = line.number("ticks")
             case "guard":
-                self.guard = Guard(line.number("bytes"), line.number("damaged"))
+                names = ("bytes", "damaged", "beside", "beside_damaged", "i")
+                self.guard = Guard(*(line.number(name) for name in names if name in line.fields))
 
 
 def parse(transcript: Transcript, expected: Expected) -> RunLog:

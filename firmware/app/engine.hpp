@@ -67,6 +67,11 @@ std::span<std::byte> output_memory(uint32_t i);
  * `Hook::after`; empty if it wrote none. */
 std::span<const std::byte> result(uint32_t instruction);
 
+/** Call `use` with the bytes of each tensor among an instruction's arguments, its results included;
+ * not at all if the engine does not tell. */
+void for_each_argument(uint32_t instruction, void (*use)(void*, std::span<const std::byte>),
+                       void* context);
+
 /** Execute once. `hook` may be null.
  *
  * @return false with `why` set if an instruction failed. */

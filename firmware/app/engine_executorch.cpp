@@ -242,6 +242,8 @@ std::span<std::byte> output_memory(uint32_t i) {
 // The package tells nobody what an instruction wrote.
 std::span<const std::byte> result(uint32_t) { return {}; }
 
+void for_each_argument(uint32_t, void (*)(void*, std::span<const std::byte>), void*) {}
+
 bool execute(const Hook* hook, Refusal& why) {
   et::Method& method = *state->method;
   if (hook == nullptr) return !refused(method.execute(), why);

@@ -71,6 +71,19 @@ std::span<const std::byte> result(uint32_t instruction) {
   return {tensor->data(), tensor->nbytes()};
 }
 
+void for_each_argument(uint32_t instruction, void (*use)(void*, std::span<const std::byte>),
+                       void* context) {
+  const rt::Args arguments = method.arguments(instruction);
+  const auto hand_on = [&](const rt::Tensor* tensor) {
+    if (tensor != nullptr) use(context, {tensor->data(), tensor->nbytes()});
+  };
+  for (uint32_t i = 0; i < arguments.count(); ++i) {
+    if (arguments.is_tensor(i)) hand_on(&arguments.tensor(i));
+    if (!arguments.is_tensor_list(i)) continue;
+    for (uint32_t k = 0; k < arguments.tensors(i).count(); ++k) hand_on(arguments.item(i, k));
+  }
+}
+
 bool execute(const Hook* hook, Refusal& why) {
   rt::InstructionHook inner{};
   if (hook != nullptr) inner = {hook->before, hook->after, hook->context};

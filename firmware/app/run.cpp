@@ -6,6 +6,7 @@
 #include "firmware/app/engine.hpp"
 #include "firmware/app/inject.hpp"
 #include "firmware/app/mailbox.hpp"
+#include "firmware/app/neighbours.hpp"
 #include "firmware/app/wire.hpp"
 #include "firmware/port/port.hpp"
 
@@ -66,12 +67,13 @@ void set_guard(std::span<std::byte> memory, size_t needed_bytes) {
   std::ranges::fill(guard, kGuard);
 }
 
-void send_guard() {
+void send_guard(const Neighbours& neighbours) {
   const auto damaged = std::ranges::count_if(guard, [](std::byte b) { return b != kGuard; });
-  Line("guard")
-      .number("bytes", guard.size())
-      .number("damaged", static_cast<uint64_t>(damaged))
-      .send();
+  Line line("guard");
+  line.number("bytes", guard.size()).number("damaged", static_cast<uint64_t>(damaged));
+  line.number("beside", neighbours.bytes()).number("beside_damaged", neighbours.damaged());
+  if (neighbours.first() >= 0) line.signed_number("i", neighbours.first());
+  line.send();
 }
 
 bool load(const Bundle& bundle) {
@@ -279,6 +281,17 @@ void send_clock() {
   }
 }
 
+// Once more, with an eye on what lies around each instruction's output.
+bool check_memory(const Bundle& bundle) {
+  Neighbours neighbours;
+  const engine::Hook hook = neighbours.hook();
+  prepare(bundle.sample(0));
+  engine::Refusal why;
+  if (!engine::execute(&hook, why)) return refuse(why);
+  send_guard(neighbours);
+  return true;
+}
+
 }  // namespace
 
 bool run_bundle(const Bundle& bundle) {
@@ -303,8 +316,7 @@ bool run_bundle(const Bundle& bundle) {
   if (!send_all_outputs(bundle)) return false;
   intermediates_line = lines_sent();
   if ((header.flags & kFlagIntermediates) != 0 && !send_intermediates(bundle)) return false;
-  send_guard();
-  return true;
+  return check_memory(bundle);
 }
 
 void send_outputs_again(const Bundle& bundle, uint32_t first, uint32_t last) {

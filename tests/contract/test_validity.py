@@ -130,6 +130,16 @@ def test_write_past_the_programs_memory_is_invalid(attempt: Attempt) -> None:
     assert "guard-damaged" == caught.value.code
 
 
+def test_a_write_beside_an_output_names_the_instruction(attempt: Attempt) -> None:
+    """Bytes that are no argument of an instruction changed while it ran."""
+    with pytest.raises(
+        validity.InvalidRunError, match=r"12 bytes beside .* first by instruction 0 \("
+    ) as caught:
+        judged(run_of(attempt, guard=Guard(64, 0, 320, 12, 0)))
+
+    assert "guard-damaged" == caught.value.code
+
+
 def test_pattern_is_the_firmwares() -> None:
     """Host and firmware fill alike."""
     source = (PROJECT / "firmware" / "app" / "run.cpp").read_text()
