@@ -1,4 +1,5 @@
-// aten::bitwise_left_shift and bitwise_right_shift, broadcast, or by a number, of integers.
+// aten::bitwise_left_shift and bitwise_right_shift, broadcast, or by a number, of integers;
+// Python's << and >> are exported as __lshift__ and __rshift__.
 //
 // As torch has it: shifting by more than the width, or by a negative number, leaves 0, or the sign
 // to the right.
@@ -50,6 +51,10 @@ Error prepare_number(Args& args, Needs& needs) {
 
 RT_KERNEL("aten::bitwise_left_shift.Tensor_out", prepare, run_bitwise<Left>);
 RT_KERNEL("aten::bitwise_left_shift.Tensor_Scalar_out", prepare_number, run_bitwise_scalar<Left>);
+RT_KERNEL("aten::__lshift__.Tensor_out", prepare, run_bitwise<Left>);
+RT_KERNEL("aten::__lshift__.Scalar_out", prepare_number, run_bitwise_scalar<Left>);
+RT_KERNEL("aten::__rshift__.Tensor_out", prepare, run_bitwise<Right>);
+RT_KERNEL("aten::__rshift__.Scalar_out", prepare_number, run_bitwise_scalar<Right>);
 RT_KERNEL("aten::bitwise_right_shift.Tensor_out", prepare, run_bitwise<Right>);
 RT_KERNEL("aten::bitwise_right_shift.Tensor_Scalar_out", prepare_number, run_bitwise_scalar<Right>);
 
