@@ -164,6 +164,14 @@ def test_floor_divide(call: Harness, dtype: torch.dtype) -> None:
     actual = call("aten::floor_divide.out", Planned(a), Planned(b), Out(expected), Same())
 
     torch.testing.assert_close(actual, expected, rtol=0, atol=0, equal_nan=True)
+    if dtype != torch.float32:
+        for mode in ("floor", "trunc"):
+            expected = torch.div(a, b, rounding_mode=mode)
+            out = (mode, Out(expected), Same())
+            assert torch.equal(expected, call("aten::div.out_mode", Planned(a), Planned(b), *out))
+            expected = torch.div(a, -3, rounding_mode=mode)
+            out = (mode, Out(expected), Same())
+            assert torch.equal(expected, call("aten::div.Scalar_mode_out", Planned(a), -3, *out))
 
 
 @pytest.mark.parametrize("dtype", INTEGERS, ids=str)
