@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <string_view>
 
 #include "firmware/app/bundle.hpp"
 #include "firmware/app/engine.hpp"
@@ -48,15 +49,16 @@ bool execute(const std::byte* sample, engine::Refusal& why) {
 
 int app_main() {
   const std::span<const std::byte> slot = model_slot();
+  const auto* const method_end = std::ranges::find(header().method, '\0');
+  const std::string_view method(header().method, method_end);
   Report report{};
   counter_restart();
   report.overhead_ticks = static_cast<uint32_t>(counter_read());
   engine::Refusal why;
   counter_restart();
   report.loaded =
-      engine::load(slot.subspan(header().pte_offset, header().pte_bytes), "forward", arena(), why)
-          ? 1
-          : 0;
+      engine::load(slot.subspan(header().pte_offset, header().pte_bytes), method, arena(), why) ? 1
+                                                                                                : 0;
   report.load_ticks = counter_read();
   if (report.loaded != 0) {
     for (uint64_t& ticks : report.execute_ticks) {

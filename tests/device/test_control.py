@@ -70,6 +70,9 @@ def test_methods_by_name(board: str, tmp_path: Path) -> None:
     outcome, outputs = run(board, tmp_path, program, (y,), "encode")
     compare(outputs, second(y))
     assert "program-encode" == outcome.record.model.name
+    unlike = outcome.record.find("mismatch_deployment", "bytes")
+    assert unlike is not None
+    assert 0 == unlike.median
 
 
 @pytest.mark.parametrize("board", BOARDS)
