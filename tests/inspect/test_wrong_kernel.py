@@ -41,7 +41,7 @@ def test_kernel_that_is_off_by_one_in_a_channel_is_found(
 ) -> None:
     """Every element of that channel of the first convolution differs by one step, no other one; exit code 1."""
     image = patched_image(all_boards()[name], *WRONG[name], tmp_path)
-    monkeypatch.setattr(build, "build_image", lambda _board: image)
+    monkeypatch.setattr(build, "build_image", lambda *_board_and_engine: image)
 
     shown = CliRunner().invoke(app, ["diff", MODEL, f"--board={name}", "--json"])
     told = json.loads(shown.stdout)
