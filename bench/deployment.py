@@ -59,11 +59,13 @@ class Deployment:
 
     Attributes:
         static_bytes: of RAM, initialised and zeroed.
+        fallbacks: whether the reference kernels that fast ones may hand calls on to are in it.
     """
 
     image: Image
     flash: FlashParts
     static_bytes: int
+    fallbacks: bool = True
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,7 @@ def build_deployment(
         image,
         _attribute(elf.with_suffix(".map"), image, engine),
         image.data_bytes + image.bss_bytes,
+        fallbacks,
     )
 
 

@@ -436,7 +436,8 @@ def _without_float_ends(attempt: Attempt, run: metrics.Run) -> deployment.Deploy
     left = operators - ends.operators
     if not ends.instructions or not left:
         return None
-    return deployment.build_deployment(attempt.case.board, left)
+    fallbacks = run.deployment[0].fallbacks
+    return deployment.build_deployment(attempt.case.board, left, fallbacks=fallbacks)
 
 
 def _estimate(
