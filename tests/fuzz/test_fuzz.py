@@ -78,7 +78,7 @@ def test_seeds_are_programs_that_run(target: Path) -> None:
     ran = [outcome for outcome in outcomes if outcome == ["ran", "ok"]]
     assert done.returncode == 0, done.stderr[-2000:]
     assert len(outcomes) == len(list(SEEDS.glob("*.pte")))
-    assert len(ran) > 0.95 * len(outcomes)
+    assert len(ran) > 0.9 * len(outcomes)
     assert ["refused", "argument-value"] not in outcomes
 
 
@@ -89,6 +89,6 @@ def test_short_run(target: Path, tmp_path: Path) -> None:
 
     assert done.exit_code == 0, done.log[-3000:]
     assert done.executions >= RUNS
-    assert done.share("ran") > 0.05
+    assert done.share("ran") > 0.03
     assert {outcome for outcome, _ in done.outcomes} == {"refused", "too-large", "failed", "ran"}
     assert fuzzing.FOLDER.exists()
