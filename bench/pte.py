@@ -193,7 +193,7 @@ def _read(data: bytes, method: str, where: str) -> PteFacts:
 
 
 # position of the scratch tensors among an operator's arguments: executorch, backends/cortex_m/ops/operators.yaml
-_SCRATCH_ARGUMENTS = {
+SCRATCH_ARGUMENTS = {
     "cortex_m::quantized_conv2d": (12,),
     "cortex_m::quantized_conv2d_nhwc": (12,),
     "cortex_m::quantized_depthwise_conv2d": (13,),
@@ -227,7 +227,7 @@ def _scratch_values(plan: Any) -> set[int]:
         name = _name(plan.Operators(call.OpIndex()).Name())
         found |= {
             call.Args(place)
-            for place in _SCRATCH_ARGUMENTS.get(name, ())
+            for place in SCRATCH_ARGUMENTS.get(name, ())
             if place < call.ArgsLength()
         }
     return found

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from bench.pte import SCRATCH_ARGUMENTS
 from bench.rewrite.flat import FlatProgram, is_tensor, nbytes
 
 ALIGNMENT = 16
@@ -69,7 +70,11 @@ def plan_memory(program: FlatProgram, method: str = "forward") -> Planned:
 
 
 def _lives(plan: Any) -> dict[int, tuple[int, int]]:
-    """Return the first and last instruction that names each value, itself or in a list."""
+    """Return the first and last instruction that names each value, itself or in a list.
+
+    What is read before anything writes it is a view of what the exporter put at its place: it lives from when that was
+    last named, so that the two meet.
+    """
     lives: dict[int, tuple[int, int]] = {}
 
     def name(index: int, when: int) -> None:
@@ -89,7 +94,51 @@ def _lives(plan: Any) -> dict[int, tuple[int, int]]:
         name(int(index), -1)
     for index in plan.outputs:
         name(int(index), len(instructions))
-    return lives
+    return _with_views(plan, lives, instructions)
+
+
+def _with_views(
+    plan: Any, lives: dict[int, tuple[int, int]], instructions: Sequence[Any]
+) -> dict[int, tuple[int, int]]:
+    """Return the lives with those of views from when what they look at was last named."""
+    given = {int(index) for index in plan.inputs}
+    found = dict(lives)
+    for index, (first, last) in lives.items():
+        place = _span(plan, index)
+        # an operator's results are its last arguments
+        if place is None or index in given or index in _results(plan, instructions[first]):
+            continue
+        before = [
+            ended
+            for other, (_, ended) in lives.items()
+            if other != index and ended < first and _same_bytes(place, _span(plan, other))
+        ]
+        if before:
+            found[index] = max(before), last
+    return found
+
+
+def _results(plan: Any, instruction: Any) -> set[int]:
+    """Return what an instruction writes: its last argument, or the items of that list, and its scratch."""
+    call = instruction.instrArgs
+    last = int(call.args[-1])
+    value = plan.values[last]
+    items = getattr(value.val, "items", None) if value.val is not None else None
+    name = plan.operators[call.opIndex].name
+    places = SCRATCH_ARGUMENTS.get(name.decode() if isinstance(name, bytes) else name, ())
+    scratch = (int(call.args[place]) for place in places if place < len(call.args))
+    return {last, *(int(item) for item in (() if items is None else items)), *scratch}
+
+
+def _span(plan: Any, index: int) -> tuple[int, int, int] | None:
+    """Return buffer, offset and size of a planned tensor."""
+    value = plan.values[index]
+    place = value.val.allocationInfo if is_tensor(value) else None
+    return None if place is None else (place.memoryId, place.memoryOffsetLow, nbytes(value.val))
+
+
+def _same_bytes(a: tuple[int, int, int], b: tuple[int, int, int] | None) -> bool:
+    return b is not None and a[0] == b[0] and a[1] < b[1] + b[2] and b[1] < a[1] + a[2]
 
 
 def _blocks(plan: Any, lives: dict[int, tuple[int, int]], buffer: int) -> list[_Block]:
