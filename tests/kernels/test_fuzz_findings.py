@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 import torch
 
@@ -77,3 +79,20 @@ def test_variance_by_a_flag(call: Harness, *, unbiased: bool) -> None:
     actual = call("aten::var.out", values, [1], unbiased, False, Out(expected), Same())
 
     torch.testing.assert_close(expected, actual)
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [("lshift", torch.bitwise_left_shift), ("rshift", torch.bitwise_right_shift)],
+)
+def test_shifts_by_their_other_names(
+    call: Harness, name: str, function: Callable[..., torch.Tensor]
+) -> None:
+    """The operators of Python's << and >>, which no other test called: a kernel without a call has no seed."""
+    a, b = torch.arange(6, dtype=torch.int32), torch.tensor([0, 1, 2, 3, 1, 0], dtype=torch.int32)
+
+    by_tensor = call(f"aten::__{name}__.Tensor_out", a, b, Out(a), Same())
+    by_number = call(f"aten::__{name}__.Scalar_out", a, 2, Out(a), Same())
+
+    assert torch.equal(function(a, b), by_tensor)
+    assert torch.equal(function(a, 2), by_number)
