@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench import process
+from bench import compile_cache, process
 from bench.cache import BUILD, PROJECT, sha256_file, write_atomically
 from bench.catalogue import source_of
 from bench.engine import LAB
@@ -138,7 +138,7 @@ def _kept(elf: Path) -> Path:
 
 def _checked(command: list[str], board: Board) -> None:
     """Run a build step; raise BuildError with the lines that tell why it failed."""
-    done = process.run(command, deadline_s=_DEADLINE_S)
+    done = process.run(command, deadline_s=_DEADLINE_S, environment=compile_cache.environment())
     if done.exit_code == 0 and not done.timed_out:
         return
     text = (done.stdout + done.stderr).decode("utf-8", "replace").splitlines()

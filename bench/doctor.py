@@ -92,6 +92,7 @@ _PROGRAMS = (
     ("qemu-system-arm", r"7\.2", "emulated boards, simulated devices"),
     ("cmake", r"3\.", "firmware"),
     ("ninja", r"1\.", "firmware"),
+    ("ccache", r"4\.", "compiling once for all boards of a core"),
     (str(FLATC), r"(2\.|23\.|24\.|25\.)", "the reader of ExecuTorch's format"),
 )
 _PACKAGES = (

@@ -13,6 +13,7 @@ wanted=(
   "/usr/include/flatbuffers/flatbuffers.h:libflatbuffers-dev"
   "cmake:cmake"
   "ninja:ninja-build"
+  "ccache:ccache"
   "g++:g++"
   "git:git"
 )

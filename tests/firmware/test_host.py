@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench import process
+from bench import compile_cache, process
 from bench.board import Board, all_boards
 from bench.build import FLATC, schema_dir
 from bench.bundle import Bundle, pack_mailbox
@@ -38,7 +38,7 @@ def sanitized() -> Path:
         ]
         commands.insert(0, configure)
     for command in commands:
-        done = process.run(command, deadline_s=300.0)
+        done = process.run(command, deadline_s=300.0, environment=compile_cache.environment())
         assert done.exit_code == 0, done.stdout.decode()[-2000:]
     return folder / "lab.elf"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench import process
+from bench import compile_cache, process
 from bench.board import find_boards
 from bench.build import FLATC, schema_dir
 from bench.cache import BUILD, PROJECT
@@ -76,6 +76,8 @@ def run(
 
 
 def _checked(*command: str) -> None:
-    done = process.run(command, deadline_s=_BUILD_DEADLINE_S)
+    done = process.run(
+        command, deadline_s=_BUILD_DEADLINE_S, environment=compile_cache.environment()
+    )
     said = (done.stdout + done.stderr).decode("utf-8", "replace")
     assert done.exit_code == 0, f"{' '.join(command[:3])}:\n{said[-4000:]}"

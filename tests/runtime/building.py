@@ -9,6 +9,8 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bench import compile_cache
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -57,5 +59,5 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def _run(command: list[str | Path]) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False, env=compile_cache.environment())  # fmt: skip
     assert done.returncode == 0, f"{command}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
