@@ -98,8 +98,11 @@ struct State {
 alignas(State) std::byte room[sizeof(State)];
 State* state;
 
+constexpr std::string_view kArenaTooSmall = "arena-too-small";
+
 // `Error::NotFound` becomes `executorch-not-found`.
 char code[kMaxName];
+std::string_view last_code;  // of the last refusal
 std::string_view code_of(et::Error error) {
   std::string_view name = et::to_string(error);
   if (const size_t at = name.rfind(':'); at != std::string_view::npos) name.remove_prefix(at + 1);
@@ -116,10 +119,11 @@ std::string_view code_of(et::Error error) {
 
 bool refused(et::Error error, Refusal& why) {
   if (error == et::Error::Ok) return false;
-  why = {.code = code_of(error)};
+  why = {};
+  last_code = code_of(error);
   for (const auto* pool : {&state->method_memory, &state->temporary_memory}) {
     if (!pool->has_value() || (*pool)->missed() == 0) continue;
-    why.code = "arena-too-small";
+    last_code = kArenaTooSmall;
     why.have_bytes = state->memory.arena_bytes;
     why.need_bytes = state->memory.arena_bytes + (*pool)->missed() - (*pool)->size();
   }
@@ -140,8 +144,8 @@ bool lay_out(const et::MethodMeta& meta, std::span<std::byte> arena, Refusal& wh
   for (size_t i = 0; i < count; ++i) {
     const auto bytes = static_cast<size_t>(meta.memory_planned_buffer_size(i).get());
     if (i >= kMaxBuffers || bytes > rest.size()) {
-      why = {.code = "arena-too-small",
-             .have_bytes = state->memory.arena_bytes,
+      last_code = kArenaTooSmall;
+      why = {.have_bytes = state->memory.arena_bytes,
              .need_bytes = static_cast<uint32_t>(arena.size() - rest.size() + bytes)};
       return false;
     }
@@ -189,6 +193,9 @@ std::span<std::byte> bytes_of(const et::EValue& value) {
 
 std::string_view name() { return "executorch"; }
 std::string_view version() { return LAB_ENGINE_VERSION; }
+
+std::string_view refusal_code() { return last_code; }
+std::string_view refusal_operator() { return {}; }
 
 bool load(std::span<const std::byte> file, std::string_view method_name, std::span<std::byte> arena,
           Refusal& why) {
