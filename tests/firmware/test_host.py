@@ -78,7 +78,7 @@ def run_sanitized(bundle: Bundle) -> Ran:
         ({"method": bytes(32)}, "bundle-method", None),
         ({"method": b"x" * 32}, "bundle-method", None),
         ({"method": b"backward" + bytes(24)}, "method-missing", None),
-        ({"flags": 8}, "bundle-flags", (8, 7)),
+        ({"flags": 16}, "bundle-flags", (16, 15)),
         ({"inject": 77}, "bundle-inject", (77, 5)),
         ({"inject": 5}, "inject-unsupported", None),
         ({"arena_limit_bytes": 1 << 30}, "arena-too-small", (64 << 20, 1 << 30)),
