@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import importlib.util
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +26,11 @@ FLATC = Path("/usr/bin/flatc")  # by absolute path: wheels put other flatc of ot
 _DEADLINE_S = 900.0
 _ERROR_LINES = 12
 _KEPT_IMAGES = 8
+# what compilers, linkers, shells and CMake say went wrong; not the command lines, which have -Werror in them
+_TELLING = re.compile(
+    r"\berror:|undefined reference|will not fit|overflowed|not found|No such file|CMake Error",
+    re.IGNORECASE,
+)
 
 
 def schema_dir() -> Path:
@@ -85,6 +91,7 @@ def _build_target(board: Board, target: str, engine: str) -> Image:
         f"-DFPU_FLAGS={';'.join(board.fpu_flags)}",
         f"-DEXECUTORCH_SCHEMA_DIR={schema_dir()}",
         f"-DFLATC={FLATC}",
+        compile_cache.launcher(),
         *engine_arguments(engine),
     ]
     if board.host is None:
@@ -142,7 +149,7 @@ def _checked(command: list[str], board: Board) -> None:
     if done.exit_code == 0 and not done.timed_out:
         return
     text = (done.stdout + done.stderr).decode("utf-8", "replace").splitlines()
-    telling = [line for line in text if "error" in line.lower() or "undefined" in line]
+    telling = [line for line in text if _TELLING.search(line)]
     shown = "\n    ".join((telling or text[-_ERROR_LINES:])[:_ERROR_LINES])
     raise BuildError(
         f"building the firmware of {board.id} failed:\n    {shown}",

@@ -14,15 +14,19 @@ from bench.cache import BUILD
 _MAX_SIZE = "1G"
 
 
+def launcher() -> str:
+    """Return the argument that has CMake compile through ccache, or without it where it is not installed.
+
+    It is always given, so that a build folder is configured anew when ccache comes or goes.
+    """
+    return f"-DCMAKE_CXX_COMPILER_LAUNCHER={shutil.which('ccache') or ''}"
+
+
 def environment() -> dict[str, str]:
-    """Return this process's environment, with what makes CMake and Ninja compile through ccache if it is there."""
-    if shutil.which("ccache") is None:
-        return dict(os.environ)
-    folder = str(BUILD / "ccache")
+    """Return this process's environment, with where ccache keeps what it compiled."""
     return {
         **os.environ,
-        "CMAKE_CXX_COMPILER_LAUNCHER": "ccache",
-        "CCACHE_DIR": folder,
+        "CCACHE_DIR": str(BUILD / "ccache"),
         "CCACHE_NOHASHDIR": "1",
         "CCACHE_MAXSIZE": _MAX_SIZE,
     }

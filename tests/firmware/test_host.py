@@ -33,7 +33,7 @@ def sanitized() -> Path:
     if not (folder / "build.ninja").exists():
         configure = [
             *("cmake", "-G", "Ninja", "-S", str(PROJECT / "firmware"), "-B", str(folder)),
-            *("-DBOARD=host", "-DSANITIZE=ON"),
+            *("-DBOARD=host", "-DSANITIZE=ON", compile_cache.launcher()),
             *(f"-DEXECUTORCH_SCHEMA_DIR={schema_dir()}", f"-DFLATC={FLATC}"),
         ]
         commands.insert(0, configure)

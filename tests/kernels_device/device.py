@@ -42,6 +42,7 @@ def build(board: Board, image: str) -> Path:
         f"-DFPU_FLAGS={';'.join(board.fpu_flags)}",
         f"-DEXECUTORCH_SCHEMA_DIR={schema_dir()}",
         f"-DFLATC={FLATC}",
+        compile_cache.launcher(),
         f"-DCMAKE_TOOLCHAIN_FILE={PROJECT / 'firmware/cmake/arm-none-eabi.cmake'}",
     )
     _checked("ninja", "-C", str(folder), image)

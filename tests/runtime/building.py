@@ -44,7 +44,14 @@ def build(source: Path, name: str, *options: str) -> Path:
     folder = BUILD / name
     configure = ["cmake", "-G", "Ninja", "-S", source, "-B", folder]
     with _alone(folder):
-        _run([*configure, f"-DEXECUTORCH_SCHEMA_DIR={schema_folder()}", *options])
+        _run(
+            [
+                *configure,
+                f"-DEXECUTORCH_SCHEMA_DIR={schema_folder()}",
+                compile_cache.launcher(),
+                *options,
+            ]
+        )
         _run(["ninja", "-C", folder, "-j", "2"])
     return folder
 

@@ -20,6 +20,17 @@ def test_a_step_that_fails_shows_the_lines_that_tell_why() -> None:
         build._checked(["sh", "-c", script], all_boards()["host"])
 
 
+def test_command_lines_are_not_shown_as_errors() -> None:
+    """They have -Werror in them; what the shell says does tell why."""
+    script = "echo 'g++ -Wall -Werror -c main.cpp'; echo '/bin/sh: 1: ccache: not found'; exit 1"
+
+    with pytest.raises(BuildError) as caught:
+        build._checked(["sh", "-c", script], all_boards()["host"])
+
+    assert "ccache: not found" in str(caught.value)
+    assert "-Werror" not in caught.value.what
+
+
 def test_a_file_that_is_no_elf_is_named(tmp_path: Path) -> None:
     """The path is in the message."""
     (tmp_path / "lab.elf").write_bytes(b"no elf at all, but long enough to be read as a header" * 3)
