@@ -59,14 +59,20 @@ def test_a_device_that_keeps_time_passes_but_for_its_counting(
 ) -> None:
     """By this machine's clock 25 MHz are 25 MHz, but QEMU then executes equal work in unequal ticks: that is found."""
     monkeypatch.setenv(HOST_CLOCK, "1")
+    for place in (
+        "bench.bring_up",
+        "bench.validity",
+    ):  # a busy machine may hear lines a second late
+        monkeypatch.setattr(f"{place}.TOLERANCE", 0.5)
     site(plug_in())
 
-    for _ in range(3):  # a busy machine may hear a group's lines all late
+    for _ in range(4):
         code, steps = _bring_up("mps2-an386")
-        if steps["clock"].passed:
+        failed = [name for name, step in steps.items() if not step.passed]
+        if failed == ["counter"]:
             break
 
-    assert {"counter"} == {name for name, step in steps.items() if not step.passed}
+    assert ["counter"] == failed, steps
     assert 1 == code
     assert "counter-invalid" in steps["counter"].told
     assert "a second time all" in steps["flash"].told

@@ -10,19 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.runtime.building import ROOT, build
+from bench.board import all_boards, find_boards
+from bench.build import build_image
+from bench.cache import BUILD
 
 pytestmark = [
     pytest.mark.toolchain,
     pytest.mark.skipif(shutil.which("arm-none-eabi-g++") is None, reason="no arm-none-eabi-g++"),
 ]
-CPUS = {
-    "cortex-m3": "",
-    "cortex-m4": "-mfpu=fpv4-sp-d16 -mfloat-abi=hard",
-    "cortex-m7": "-mfpu=fpv5-sp-d16 -mfloat-abi=hard",
-    "cortex-m33": "-mfpu=fpv5-sp-d16 -mfloat-abi=hard",
-    "cortex-m55": "-mfloat-abi=hard",
-}
+BOARDS = [board.id for board in find_boards("emulated")]
 # Heap, exceptions, locked statics, destructors at exit, recursion's and printf's usual helpers.
 FORBIDDEN = re.compile(
     r"\b(malloc|calloc|realloc|free|_Zn[wa]\w+|_Zd[la]\w+|__cxa_\w+|__throw\w*|_ZSt\w*throw\w*|_GLOBAL__sub_I\w*|"
@@ -31,17 +27,10 @@ FORBIDDEN = re.compile(
 
 
 @functools.cache
-def objects(cpu: str) -> list[Path]:
-    """Build for a core; return the runtime's archive and the kernels' objects."""
-    flags = f"-mcpu={cpu} -mthumb {CPUS[cpu]} -fno-unwind-tables -fno-asynchronous-unwind-tables"
-    folder = build(
-        ROOT / "runtime",
-        f"arm-{cpu}",
-        "-DCMAKE_SYSTEM_NAME=Generic",
-        "-DCMAKE_CXX_COMPILER=arm-none-eabi-g++",
-        "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY",
-        f"-DCMAKE_CXX_FLAGS={flags}",
-    )
+def objects(board_id: str) -> list[Path]:
+    """Build the lab image of a board; return the runtime's archive and the kernels' objects that it links."""
+    build_image(all_boards()[board_id])
+    folder = BUILD / "firmware" / board_id / "runtime"
     kernels = sorted((folder / "CMakeFiles" / "rt_kernels.dir").rglob("*.obj"))
     return [folder / "librt_runtime.a", *kernels]
 
@@ -52,10 +41,10 @@ def tool(name: str, *arguments: str | Path) -> str:
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
 
 
-@pytest.mark.parametrize("cpu", CPUS)
-def test_no_heap_and_no_static_constructors(cpu: str) -> None:
+@pytest.mark.parametrize("board_id", BOARDS)
+def test_no_heap_and_no_static_constructors(board_id: str) -> None:
     """Nothing refers to heap, exceptions or exit handlers, and nothing runs before main."""
-    files = objects(cpu)
+    files = objects(board_id)
 
     symbols = tool("nm", *files)
     sections = tool("objdump", "-h", *files)
@@ -67,14 +56,14 @@ def test_no_heap_and_no_static_constructors(cpu: str) -> None:
 
 def test_no_writable_statics() -> None:
     """All state lies in the arena and in the Method: there is no .data and no .bss."""
-    totals = tool("size", "-t", *objects("cortex-m4")).splitlines()[-1].split()
+    totals = tool("size", "-t", *objects("mps2-an386")).splitlines()[-1].split()
 
     assert ["0", "0"] == totals[1:3]
 
 
 def test_registry_entries() -> None:
     """Each kernel is one entry of three words in a section of its own, which the linker script keeps."""
-    _, *objects_of_kernels = objects("cortex-m4")
+    _, *objects_of_kernels = objects("mps2-an386")
     kernels = [path for path in objects_of_kernels if path.parent.name == "ref"]
 
     sizes = [
@@ -89,7 +78,7 @@ def test_registry_entries() -> None:
 
 def test_runtime_size() -> None:
     """Reader, verifier and loader together stay below 14 KB of Flash on an M4."""
-    archive, *_ = objects("cortex-m4")
+    archive, *_ = objects("mps2-an386")
 
     text = int(tool("size", "-t", archive).splitlines()[-1].split()[0])
 

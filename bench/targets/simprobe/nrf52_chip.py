@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +53,7 @@ _CTRL_RESET, _CTRL_ERASE_ALL, _CTRL_ERASE_STATUS, _CTRL_LOCK_STATUS, _CTRL_IDR =
     0xFC,
 )
 _SLICE_INSTRUCTIONS = 20_000
+_STAND_BACK_S = 1e-4
 _REGISTERS = (
     *(getattr(arm, f"UC_ARM_REG_R{i}") for i in range(13)),
     arm.UC_ARM_REG_SP,
@@ -64,6 +66,25 @@ _REGISTERS = (
 _SP, _LR, _PC = 13, 14, 15
 
 
+class _Turns:
+    """A lock that says how many want it: a core that runs for ever would otherwise never let its debugger in."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.asked = 0
+        self._count = threading.Lock()
+
+    def __enter__(self) -> None:
+        with self._count:
+            self.asked += 1
+        self.lock.acquire()
+        with self._count:
+            self.asked -= 1
+
+    def __exit__(self, *_: object) -> None:
+        self.lock.release()
+
+
 class Nrf52Chip(CoreDebug):
     """The chip; a thread of its own executes it while it runs."""
 
@@ -74,8 +95,8 @@ class Nrf52Chip(CoreDebug):
         self.uart = (sent[0], received[1])
         self._uart_out = sent[1]
         os.set_blocking(sent[1], False)
-        self._lock = threading.RLock()
-        self._wake = threading.Condition(self._lock)
+        self._lock = _Turns()
+        self._wake = threading.Condition(self._lock.lock)
         self._running = False
         self._stopped_at: int | None = None
         self._config = 0
@@ -111,6 +132,8 @@ class Nrf52Chip(CoreDebug):
 
     def _execute(self) -> None:
         while True:
+            while self._lock.asked:
+                time.sleep(_STAND_BACK_S)
             with self._wake:
                 while not self._running:
                     self._wake.wait()
@@ -144,7 +167,7 @@ class Nrf52Chip(CoreDebug):
 
     def core_run(self) -> None:
         """Let the core run."""
-        with self._wake:
+        with self._lock:
             if self.in_reset or not self.powered:
                 return
             algorithm = self.register_read(_LR) & ~1 == RAM_START
