@@ -13,11 +13,11 @@ from bench.board import Board
 from bench.estimate.anchors import Band, band_of, code_class
 from bench.estimate.dump import Dump, read_dump
 from bench.estimate.memory import Memory, memory_of
-from bench.estimate.plugin_build import build_plugin
 from bench.estimate.price import Price, Pricer
 from bench.estimate.table import Table, all_tables, table_of
 from bench.estimate.windows import TIMED, Window, Windows, find_windows, plugin_argument
 from bench.image import Image
+from bench.qemu_plugins import build_plugin
 from bench.record import Evidence, Measure, measured
 from bench.wire import RunLog
 
@@ -83,7 +83,7 @@ def plugin_for(image: Image, dump: Path) -> str:
         BuildError, ToolMissingError: the plugin cannot be built.
         EstimateError: the image has no marks.
     """
-    return plugin_argument(build_plugin(), image, dump)
+    return plugin_argument(build_plugin("block_counts"), image, dump)
 
 
 def estimator_of(board: Board) -> Estimator:

@@ -15,9 +15,9 @@ from bench.board import Board, find_boards
 from bench.build import build_image
 from bench.bundle import Options, pack
 from bench.estimate.dump import Dump
-from bench.estimate.plugin_build import build_plugin
 from bench.estimate.windows import EstimateError, find_windows
 from bench.image import Image
+from bench.qemu_plugins import build_plugin
 from bench.targets import Request
 from bench.targets.qemu import QemuTarget
 
@@ -160,7 +160,9 @@ def test_operators_sum_to_the_inference(ran: Ran) -> None:
 def test_an_argument_that_the_plugin_cannot_use_stops_qemu(argument: str) -> None:
     """No file, no address, no such thing: QEMU ends at once and says why."""
     command = ["qemu-system-arm", "-M", "mps2-an386", "-display", "none"]
-    done = process.run([*command, "-plugin", f"{build_plugin()}{argument}"], deadline_s=20.0)
+    done = process.run(
+        [*command, "-plugin", f"{build_plugin('block_counts')}{argument}"], deadline_s=20.0
+    )
 
     assert done.exit_code not in (0, None)
     assert b"block_counts: " in done.stderr

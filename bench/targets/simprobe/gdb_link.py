@@ -12,6 +12,7 @@ import time
 from typing import TYPE_CHECKING
 
 from bench.errors import ToolMissingError
+from bench.qemu_plugins import build_plugin
 from bench.targets.simprobe.debug_port import BusError
 
 if TYPE_CHECKING:
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
     from bench.targets.simprobe.machines import Machine
 
 _QEMU = "qemu-system-arm"
-HOST_CLOCK = "BENCH_SIMULATED_HOST_CLOCK"  # set: the guest's counters run by this machine's clock, as a part's do
+# Set: the guest's counters run by this machine's clock, and equal work takes unequal ticks, as with a part's noise.
+HOST_CLOCK = "BENCH_SIMULATED_HOST_CLOCK"
+# Set: instructions are counted, and none runs before its time has come by this machine's clock: exact, and in time.
+PACED = "BENCH_SIMULATED_PACED"
 _START_DEADLINE_S = 10.0
 REPLY_DEADLINE_S = 5.0
 _PACKET = re.compile(rb"[+]*\$([^#]*)#..", re.DOTALL)
@@ -127,14 +131,16 @@ def _listen(path: Path) -> socket.socket:
 
 
 def _clock(machine: Machine) -> tuple[str, ...]:
-    """Return the options of the guest's time: counted instructions, or this machine's clock.
+    """Return the options of the guest's time: counted instructions, this machine's clock, or both.
 
-    By this machine's clock a part's counter keeps time, and equal work takes unequal ticks: QEMU 7.2 cannot give both
-    (`-icount align=on` stands still).
+    Both, because QEMU's own way (`-icount align=on`) stands still in QEMU 7.2, by a plugin that holds the guest back.
     """
     if os.environ.get(HOST_CLOCK):
         return ()
-    return "-icount", f"shift={machine.icount_shift},sleep=off"
+    counted = ("-icount", f"shift={machine.icount_shift},sleep=off")
+    if not os.environ.get(PACED):
+        return counted
+    return *counted, "-plugin", f"{build_plugin('pace')},nanoseconds={1 << machine.icount_shift}"
 
 
 def _launch(machine: Machine, folder: Path) -> subprocess.Popen[bytes]:
