@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench.record import Record
+from bench.store import RESULTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,7 +89,8 @@ def print_results(terminal: pytest.TerminalReporter, results: Results) -> None:
     terminal.write_line(captured.get().rstrip())
     folders = {path.parent.parent.parent for path, _ in results.records if path is not None}
     for folder in sorted(folders):
+        shown = "bench show" if folder == RESULTS else f"bench show {folder}"
         terminal.write_line(
-            f"records: {folder} ({len(results.records)} written); `bench show` prints them"
+            f"records: {folder} ({len(results.records)} written); `{shown}` prints them"
         )
     terminal.write_line(f"time inside the targets: {results.target_seconds:.1f} s")

@@ -189,6 +189,7 @@ def test_a_ready_program_runs_without_accuracy(tmp_path: Path) -> None:
     )
 
     assert done.returncode == 0, done.stdout
+    assert f"`bench show {tmp_path}` prints them" in done.stdout
     (record,) = tmp_path.rglob("*-int8-????????.json")
     told = json.loads(record.read_text())
     assert told["status"] == "degraded"
