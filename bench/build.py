@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import importlib.util
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -122,11 +123,25 @@ def _build(board: Board, folder: Path, arguments: list[str], target: str) -> Ima
     # configuring takes a second: do it when the arguments are other ones, ninja sees changed CMake files itself
     stamp = folder / "lab-arguments.txt"
     wanted = "\n".join(arguments)
+    _forget_another_place(folder)
     if not (folder / "build.ninja").exists() or not stamp.exists() or stamp.read_text() != wanted:
         _checked(arguments, board)
         stamp.write_text(wanted)
     _checked(["ninja", "-C", str(folder), f"{target}.elf"], board)
     return read_image(_kept(folder / f"{target}.elf"), embedded=board.host is None)
+
+
+def _forget_another_place(folder: Path) -> None:
+    """Remove what CMake wrote in a folder that was moved or copied since: it refuses to go on there."""
+    settings = folder / "CMakeCache.txt"
+    if not settings.exists():
+        return
+    place = re.search(r"^CMAKE_CACHEFILE_DIR:INTERNAL=(.*)$", settings.read_text(), re.MULTILINE)
+    if place is not None and Path(place.group(1)).resolve() == folder.resolve():
+        return
+    for name in ("CMakeCache.txt", "build.ninja", ".ninja_deps", ".ninja_log"):
+        (folder / name).unlink(missing_ok=True)
+    shutil.rmtree(folder / "CMakeFiles", ignore_errors=True)
 
 
 def _kept(elf: Path) -> Path:

@@ -49,3 +49,30 @@ def test_a_missing_schema_compiler_is_named(monkeypatch: pytest.MonkeyPatch) -> 
         build.build_image(all_boards()["host"])
 
     assert "flatbuffers-compiler" in caught.value.hint
+
+
+@pytest.mark.toolchain
+def test_a_folder_that_was_moved_is_built_anew(tmp_path: Path) -> None:
+    """CMake refuses to go on in a copy; here it is configured again, and a folder that stays is left alone."""
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.20)\nproject(p NONE)\nadd_custom_target(lab.elf)\n"
+    )
+    first, moved = tmp_path / "first", tmp_path / "moved"
+
+    def configure(folder: Path) -> None:
+        command = ["cmake", "-G", "Ninja", "-S", str(source), "-B", str(folder)]
+        build._checked(command, all_boards()["host"])
+
+    configure(first)
+    build._forget_another_place(first)
+    kept = (first / "CMakeCache.txt").exists()
+    first.rename(moved)
+    with pytest.raises(BuildError, match="CMakeCache"):
+        configure(moved)
+    build._forget_another_place(moved)
+    configure(moved)
+
+    assert kept
+    assert (moved / "build.ninja").exists()
