@@ -30,13 +30,21 @@ class Estimate:
 
     Attributes:
         price: estimated cycles by cause.
-        low, high: the band, in cycles.
+        low, high: the band, in cycles: the core's, and the memory table's of what memory adds.
+        band: the core's.
+        memory: how far off the memory table may be, in words; empty if memory adds nothing.
     """
 
     price: Price
     low: float
     high: float
     band: Band
+    memory: str = ""
+
+    @property
+    def source(self) -> str:
+        """What the band is made of."""
+        return f"{self.band}; {self.memory}" if self.memory else str(self.band)
 
 
 @dataclass(frozen=True)
@@ -67,7 +75,12 @@ class Estimator:
             low, high = band.around(price.cycles)
             lower, higher = self.memory.apply(price, window)
             added = price.causes["memory_code"] + price.causes["memory_weights"]
-            found.append(Estimate(price, low + added + lower, high + added + higher, band))
+            told = (
+                f"{self.memory.low:+.0%} to {self.memory.high:+.0%} of the {added:,.0f} that memory adds"
+                if added
+                else ""
+            )
+            found.append(Estimate(price, low + added + lower, high + added + higher, band, told))
         return found
 
 
@@ -125,7 +138,7 @@ def measures(
         first = estimates[0]
         found.append(
             measured(
-                name, UNIT, Evidence.ESTIMATE, *cycles, source=str(first.band), window=True
+                name, UNIT, Evidence.ESTIMATE, *cycles, source=first.source, window=True
             ).model_copy(
                 update={
                     "band": (float(round(first.low)), float(round(first.high))),

@@ -82,6 +82,8 @@ def test_the_memory_widens_the_band(tmp_path: Path) -> None:
         pytest.approx(slow.high - plain.high),
     )
     assert "(guessed)" in Estimator(table, memory).tables
+    assert plain.source == str(plain.band)
+    assert slow.source == f"{plain.band}; -80% to +200% of the 28 that memory adds"
 
 
 def test_a_narrow_band_around_a_guess_is_refused(tmp_path: Path) -> None:
