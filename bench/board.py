@@ -70,7 +70,8 @@ class Board(_Strict):
         cpu: GCC's -mcpu string, which is ExecuTorch's target string too.
         clock_hz: of the core and its counter.
         evidence: what the counter's figures are (see DESIGN: count, wallclock, silicon).
-        unverified: not yet checked against a real part; None for emulated boards, where there is none.
+        unverified: what is not seen yet, of boards with a chip. `registers`: addresses and fields are the manual's words
+            alone, no machine-readable file was there to hold them against. `hardware`: it never ran on a real board.
     """
 
     id: str
@@ -83,7 +84,7 @@ class Board(_Strict):
     counter: Literal["systick", "dwt", "clock"]
     isa: list[Literal["dsp", "mve", "fpu", "fpu-dp"]] = []
     evidence: Literal["count", "wallclock", "silicon", "fvp"]
-    unverified: bool = False
+    unverified: list[Literal["registers", "hardware"]] = []
     qemu: Qemu | None = None
     pyocd: Pyocd | None = None
     host: Host | None = None

@@ -85,7 +85,8 @@ class Entry(_Strict):
         """
         own = {
             "id": self.id, "name": self.name, "description": self.description, "aliases": self.aliases,
-            "cpu": self.cpu, "clock_hz": self.clock_hz, "counter": "systick", "evidence": "silicon", "unverified": True,
+            "cpu": self.cpu, "clock_hz": self.clock_hz, "counter": "systick", "evidence": "silicon",
+            "unverified": ["hardware"],
         }  # fmt: skip
         bare = Listed.model_validate(own)
         machine = machine_of(bare)

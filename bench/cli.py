@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -97,13 +98,17 @@ def boards(
             else "probe, or its twin"
         )
         clock = f"{board.clock_hz / 1e6:g} MHz" if board.host is None else "-"
-        table.add_row(board.id, board.cpu, clock, way, board.evidence, board.description)
+        told = _with_doubts(board.description, board.unverified)
+        table.add_row(board.id, board.cpu, clock, way, board.evidence, told)
     for entry in entries:
         clock = f"{entry.clock_hz / 1e6:g} MHz"
-        sure = f"; unverified: {', '.join(entry.unverified)}" if entry.unverified else ""
-        told = f"{entry.description}{sure}"
+        told = _with_doubts(entry.description, entry.unverified)
         table.add_row(entry.id, entry.cpu, clock, "its core's twin: catalogue", "-", told)
     _out().print(table)
+
+
+def _with_doubts(description: str, unverified: Sequence[str]) -> str:
+    return f"{description}; unverified: {', '.join(unverified)}" if unverified else description
 
 
 @app.command()

@@ -514,7 +514,7 @@ def _of_the_way(attempt: Attempt, running: Running, measures: Sequence[Measure])
     board, target = attempt.case.board, attempt.target
     if isinstance(target, TwinTarget):
         return _of_twin(attempt, target.machine, running, measures)
-    if board.unverified and target.attachment == "probe" and not is_proven(board.id):
+    if "hardware" in board.unverified and target.attachment == "probe" and not is_proven(board.id):
         message = f"no {board.id} passed `bench bring-up --board={board.id}` on this site yet"
         return {"board-unproven": message}
     return {}

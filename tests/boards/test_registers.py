@@ -51,7 +51,11 @@ def test_fields_lie_in_registers_that_are_listed(board_id: str) -> None:
 
 def test_three_boards_have_an_svd_file() -> None:
     """Tier A is checked against machine-readable registers, the rest says that it is not."""
-    assert {board_id for board_id in CHIPS if _facts(board_id).file} == TIER_A
+    checked = {
+        board_id for board_id in CHIPS if "registers" not in all_boards()[board_id].unverified
+    }
+
+    assert {board_id for board_id in CHIPS if _facts(board_id).file} == TIER_A == checked
 
 
 @pytest.mark.parametrize("board_id", sorted(TIER_A))
