@@ -11,10 +11,20 @@ import numpy as np
 from bench.cache import PROGRAMS, folder_atomically, write_atomically
 from bench.errors import InputError
 from bench.model import FORWARD
-from bench.program import Finding, Manifest, Oracle, Program, TensorInfo
+from bench.program import NO_ORACLE, Finding, Manifest, Oracle, Program, TensorInfo
 from bench.pte import read_pte
 
 _SEED = 20240917  # any fixed number: the same file always gets the same inputs
+
+
+def _doubts(path: Path, cpu: str) -> tuple[Finding, ...]:
+    """Return what cannot be known of a ready .pte."""
+    missing = "a ready .pte comes without expected outputs: nothing says whether these are right"
+    found = (Finding("no-host-reference", path.name, missing),)
+    if cpu:
+        return found
+    unknown = "cpu unknown: the program does not say for which it was lowered, so its scratch may be another cpu's"
+    return (*found, Finding("cpu-unknown", path.name, unknown))
 
 
 def _made_input(info: TensorInfo, generator: np.random.Generator) -> bytes:
@@ -105,14 +115,8 @@ def foreign_program(path: Path, inputs: tuple[Path, ...] = (), method: str = "")
         macs=0,
         int8_mac_fraction=0.0,
         operators=facts.operators,
-        findings=(
-            Finding(
-                "no-host-reference",
-                path.name,
-                "a ready .pte comes without expected outputs: nothing says whether these are right",
-            ),
-        ),
-        oracle=Oracle("none", ()),
+        findings=_doubts(path, facts.cpu),
+        oracle=Oracle(NO_ORACLE, ()),
         expect_host_int8=False,
         expect_float=False,
         sample_count=1,

@@ -76,7 +76,8 @@ class Finding:
     """Something the export wants the user to know.
 
     Attributes:
-        code: `float-node`, `layout-copy`, `degenerate-range`, `input-relayout`, `no-host-reference`, `untrained`.
+        code: `float-node`, `layout-copy`, `degenerate-range`, `input-relayout`, `no-host-reference`, `cpu-unknown`,
+            `untrained`.
         node: node, layer or tensor it concerns.
         message: the reason and what to do, one sentence each.
     """
@@ -84,6 +85,9 @@ class Finding:
     code: str
     node: str
     message: str
+
+
+NO_ORACLE = "none"  # a ready .pte, of which nothing but its bytes is known
 
 
 @dataclass(frozen=True)

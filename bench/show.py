@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from bench.program import is_quantized
+from bench.program import NO_ORACLE, is_quantized
 from bench.record import Evidence, Measure, Record, Status
 
 if TYPE_CHECKING:
@@ -188,7 +188,8 @@ def _decibel(record: Record) -> str:
 def _top1(record: Record) -> str:
     device = record.find("top1_device")
     if device is None or device.interval is None:
-        return "-" if record.model.trained else "untrained"
+        # of a ready .pte nobody knows
+        return "-" if record.model.trained or record.oracle == NO_ORACLE else "untrained"
     low, high = device.interval
     text = f"{device.median:.1%} [{low:.1%}, {high:.1%}] n={device.n}"
     beside = [

@@ -55,7 +55,8 @@ _ALL = (
     Rule("output-unwritten", Weight.INVALID, "an output still has the pattern that it was filled with: nothing wrote it"),
     Rule("guard-damaged", Weight.INVALID, "a kernel wrote past the memory that the program was given, or beside its output"),
     Rule("parts-differ", Weight.INVALID, "a total of bytes is not the sum of its parts, or another witness of them differs"),
-    Rule("no-host-reference", Weight.DEGRADED, "outputs are compared with the float model alone"),
+    Rule("no-host-reference", Weight.DEGRADED, "outputs are compared with the float model alone; of a ready .pte with nothing"),
+    Rule("cpu-unknown", Weight.NOTE, "a ready .pte does not say for which cpu it was lowered"),
     Rule("inconclusive-output", Weight.DEGRADED, "outputs span a few steps, or are equal for different inputs: "
          "that they agree with the reference proves little"),
     Rule("unsteady-count", Weight.DEGRADED, "an emulator counted differently for the same inference"),

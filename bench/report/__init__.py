@@ -333,7 +333,8 @@ def _correctness(run: Run) -> Mapping[str, Any]:
     else:
         state = "float: compared with torch" if snr is not None else "inconclusive: no reference"
     counts = run.counts
-    trained = bool(run.facts["trained"])
+    # of a ready .pte, which comes without any reference, nobody knows
+    untrained = not run.facts["trained"] and (wrong is not None or snr is not None)
     most = max(counts) if counts else 0
     return {
         "run": run,
@@ -342,7 +343,7 @@ def _correctness(run: Run) -> Mapping[str, Any]:
         "of": int(wrong["n"]) if wrong is not None and wrong["n"] == wrong["n"] else None,
         "steps": run.figure(run.find("mismatch_host_int8", "steps")),
         "snr": run.figure(snr),
-        "device": run.figure(run.find("top1_device")) if trained else Figure("untrained"),
+        "device": Figure("untrained") if untrained else run.figure(run.find("top1_device")),
         "host": run.figure(run.find("top1_host_int8")),
         "float": run.figure(run.find("top1_float")),
         "counts": [(c, 100 * c / most if most else 0) for c in counts] if counts else [],

@@ -69,3 +69,10 @@ def test_made_inputs_are_the_same_every_time() -> None:
 
     assert first.folder == again.folder
     assert len(set((first.folder / "input_0.bin").read_bytes())) > 64
+
+
+def test_a_program_that_names_no_cpu_is_said_to(tmp_path: Path) -> None:
+    """Upstream's exporter writes none: a note of the record, for nothing is proven."""
+    findings = foreign_program(UPSTREAM / "linear_cortex-m4.pte", ()).manifest.findings
+
+    assert ["no-host-reference", "cpu-unknown"] == [finding.code for finding in findings]
