@@ -42,7 +42,7 @@ def check_fit(
         if len(bundle.data) > image.model.nbytes:
             raise DoesNotFitError(
                 f"the program and one sample do not fit the model slot: have {image.model.nbytes} bytes, need "
-                f"{len(bundle.data)}",
+                f"{len(bundle.data)}, {len(bundle.data) - image.model.nbytes} too many",
                 where=f"{program.manifest.model} on {board.id}",
                 hint="give MODEL more room in memory.ld, or run its twin: --attach=twin tells what a product needs",
             )
@@ -56,7 +56,8 @@ def check_fit(
     if arena_bytes and program.manifest.planned_bytes > arena_bytes:
         raise DoesNotFitError(
             f"the memory plan does not fit the arena: have {arena_bytes} bytes, need at least "
-            f"{program.manifest.planned_bytes} for the plan alone",
+            f"{program.manifest.planned_bytes} for the plan alone, "
+            f"{program.manifest.planned_bytes - arena_bytes} too many",
             where=f"{program.manifest.model} on {board.id}",
         )
 

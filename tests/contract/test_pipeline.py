@@ -295,7 +295,9 @@ def test_a_slot_too_small_tells_both_sizes(attempt: Attempt) -> None:
         replace(attempt, image=replace(attempt.image, model=model)), errors.DoesNotFitError
     )
 
-    assert "have 64 bytes, need 176" in message  # 128 header + one sample of 16 + 30 -> 32 program
+    assert (
+        "have 64 bytes, need 176, 112 too many" in message
+    )  # 128 header + one sample of 16 + 30 -> 32 program
 
 
 @pytest.mark.parametrize("beside", [1, 2])
@@ -333,7 +335,7 @@ def test_a_plan_larger_than_the_arena_tells_both_sizes(attempt: Attempt) -> None
         replace(attempt, image=replace(attempt.image, arena=arena)), errors.DoesNotFitError
     )
 
-    assert "have 1016 bytes, need at least 1024" in message
+    assert "have 1016 bytes, need at least 1024 for the plan alone, 8 too many" in message
 
 
 def test_a_misaligned_slot_is_refused(attempt: Attempt) -> None:
