@@ -92,12 +92,15 @@ _PROGRAMS = (
     ("qemu-system-arm", r"7\.2", "emulated boards, simulated devices"),
     ("cmake", r"3\.", "firmware"),
     ("ninja", r"1\.", "firmware"),
+    ("cc", r".", "estimated cycles and paced simulated devices: QEMU's plugins, of API version 1"),
+    ("g++", r".", "the board `host`"),
     ("ccache", r"4\.", "compiling once for all boards of a core"),
     (str(FLATC), r"(2\.|23\.|24\.|25\.)", "the reader of ExecuTorch's format"),
 )
 _PACKAGES = (
     ("executorch", r"1\.5\.1$", "exporting models"),
     ("torch", r"2\.13\.0", "exporting models"),
+    ("tosa-tools", r".", "exporting models: executorch's Cortex-M part does not import without it"),
     ("pyocd", r"0\.46\.", "real boards and simulated devices"),
     ("pyserial", r"3\.5", "serial ports"),
     ("unicorn", r"2\.1", "the simulated nRF52840"),

@@ -181,7 +181,9 @@ def test_doctor_tells_what_is_there(an386: Simulated, site: Callable[..., Path])
     told = json.loads(fine.stdout)
     assert fine.returncode == 0, fine.stderr
     assert an386.entry.uid in {probe["uid"] for probe in told["attached"]["probes"]}
-    assert {"pyocd", "qemu-system-arm"} <= {tool["name"] for tool in told["tools"]}
+    assert {"pyocd", "qemu-system-arm", "cc", "tosa-tools"} <= {
+        tool["name"] for tool in told["tools"]
+    }
     assert [(an386.entry.name, "")] == [(d["name"], d["problem"]) for d in told["devices"]]
     assert missing.returncode == 3
     assert "not attached" in json.loads(missing.stdout)["devices"][0]["problem"]
