@@ -406,3 +406,14 @@ def nearest(name: str, known: list[str]) -> str:
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
     start = f"did you mean {close[0]!r}? " if close else ""
     return f"{start}known: {', '.join(sorted(known))}"
+
+
+def fault_of(code: str, what: str, *, where: str = "", hint: str = "") -> LabError:
+    """Return the fault that another process told: of the class with that code, a plain one if none has it."""
+    known: dict[str, type[LabError]] = {}
+    left: list[type[LabError]] = [LabError]
+    while left:
+        kind = left.pop()
+        known.setdefault(kind.code, kind)
+        left += kind.__subclasses__()
+    return known.get(code, LabError)(what, where=where, hint=hint)

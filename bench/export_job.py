@@ -2,7 +2,7 @@
 
 The job is a list of `{"model": text, "scheme": "int8", "cpus": [{"cpu": "cortex-m4", "out": folder}, ...], "samples": N or
 null, "intermediates": false}`. One JSON line a step goes to stdout: `{"event": "start"|"done"|"failed", "model", "scheme", "cpu", "seconds", "error"}`.
-What torch and ExecuTorch print goes to a log beside the job file. One model that fails does not stop the
+An error has a fault's code, message, where and hint. What torch and ExecuTorch print goes to a log beside the job file. One model that fails does not stop the
 others; the exit code is 1 if any failed.
 """
 
@@ -96,7 +96,8 @@ class Progress:
         hint = f"{error.hint}; " if error.hint else ""
         described = {
             "code": error.code,
-            "message": f"{error.what} [{error.where}]" if error.where else error.what,
+            "message": error.what,
+            "where": error.where,
             "hint": f"{hint}full log: {self._log}",
         }
         self.say("failed", job, cpu, seconds, error=described)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterable
@@ -10,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench import foreign, process
-from bench.cache import PROGRAMS
-from bench.errors import ExportError, LabError
+from bench.cache import BUILD, PROGRAMS
+from bench.errors import ExportError, LabError, fault_of
 from bench.model import program_key, resolve_model, split_method
 from bench.program import Manifest, Program
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from bench.pipeline import Case
 
 _EXPORT_DEADLINE_S = 3600.0
+_JOBS = BUILD / "exports"
+_KEPT_JOBS = 8
 
 Say = Callable[[str], None]
 
@@ -106,7 +109,12 @@ def _export(
             )
         elif event.get("event") == "failed":
             told = event["error"]
-            fault = ExportError(told["message"], where=key[0], hint=told.get("hint", ""))
+            fault = fault_of(
+                told["code"],
+                told["message"],
+                where=told["where"] or key[0],
+                hint=told.get("hint", ""),
+            )
             for cpu in [key[2]] if key[2] else wanted.get(key[:2], {}):
                 failed[key[0], key[1], cpu] = fault
             say(f"cannot export {key[0]} {key[1]} {key[2]}: {told['message']}")
@@ -114,14 +122,14 @@ def _export(
     say(
         f"exporting {total} program{'' if total == 1 else 's'} with ExecuTorch (importing torch takes some seconds) ..."
     )
-    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
-        path = Path(folder) / "job.json"
-        path.write_text(json.dumps(job))
-        done = process.run(
-            [sys.executable, "-m", "bench.export_job", str(path)],
-            deadline_s=_EXPORT_DEADLINE_S,
-            on_line=on_line,
-        )
+    folder = _job_folder()
+    path = folder / "job.json"
+    path.write_text(json.dumps(job))
+    done = process.run(
+        [sys.executable, "-m", "bench.export_job", str(path)],
+        deadline_s=_EXPORT_DEADLINE_S,
+        on_line=on_line,
+    )
     for (model, scheme), folders in wanted.items():
         for cpu, out in folders.items():
             if (model, scheme, cpu) not in failed and not (out / "program.json").exists():
@@ -129,5 +137,17 @@ def _export(
                 failed[model, scheme, cpu] = ExportError(
                     f"the export process ended with code {done.exit_code} before it was done: {tail}",
                     where=model,
+                    hint=f"full log: {path.with_suffix('.log')}",
                 )
+    if not failed:
+        shutil.rmtree(folder, ignore_errors=True)
     return failed
+
+
+def _job_folder() -> Path:
+    """Return a new folder for a job and its log, which a fault names: the last few are kept."""
+    _JOBS.mkdir(parents=True, exist_ok=True)
+    kept = sorted(_JOBS.iterdir(), key=lambda path: path.stat().st_mtime)
+    for old in kept[: -(_KEPT_JOBS - 1)]:
+        shutil.rmtree(old, ignore_errors=True)
+    return Path(tempfile.mkdtemp(dir=_JOBS))

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from bench import export_job
+from bench import export_job, programs
+from bench.board import all_boards
 from bench.cache import PROJECT
-from bench.errors import ToolMissingError
+from bench.errors import ExportError, ModelSourceError, ToolMissingError
+from bench.pipeline import Case
 from bench.program import Manifest
 
 GOOD = """
@@ -89,6 +91,27 @@ def test_job_exports_and_reports(tmp_path: Path) -> None:
     manifest = Manifest.from_json((folder / "program.json").read_text())
     assert (manifest.model, manifest.cpu, manifest.sample_count) == ("good", "cortex-m55", 2)
     assert sorted(p.name for p in folder.parent.iterdir()) == ["cortex-m4", "cortex-m55"]
+
+
+def test_faults_of_the_process_are_told_as_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S05, S06: each with its own code, one place, and a log that is there to be read."""
+    source = tmp_path / "bad.py"
+    source.write_text(BAD)
+    monkeypatch.setattr(programs, "_JOBS", tmp_path / "jobs")
+    board = all_boards()["mps2-an386"]
+    cases = [Case(board, f"{source}:{name}", "int8") for name in ("build", "nosuch")]
+
+    export, name = programs.ensure_programs(cases, 1, lambda _text: None).values()
+
+    assert isinstance(export, ExportError)
+    assert isinstance(name, ModelSourceError)
+    assert 1 == str(name).count(f"[{source}:nosuch]")
+    for fault in (export, name):
+        log = Path(fault.hint.rpartition("full log: ")[2])
+        assert log.parent.parent == tmp_path / "jobs"
+        assert "GuardOnDataDependentSymNode" in log.read_text()
 
 
 def test_s03_missing_backend_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
