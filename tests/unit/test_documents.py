@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import fnmatch
+import functools
 import re
 from pathlib import Path
 
@@ -26,6 +27,7 @@ _PLACE = re.compile(
 )
 
 
+@functools.cache
 def _names_by_file() -> dict[str, list[str]]:
     found = {}
     for path in sorted((PROJECT / "tests").rglob("*.py")):
