@@ -232,7 +232,7 @@ def _view(
     if view is View.LATENCY:
         return [*show_latency.latency_tables(records)]
     if view is View.PARTS:
-        return [*show_memory.parts_tables(records), show_memory.FOOTNOTE]
+        return show_memory.parts_tables(records)
     if view is View.CHIPS:
         table = show_chips.chips_table(records)
         return ["two boards with chips make a table; there are fewer"] if table is None else [table]

@@ -82,7 +82,7 @@ def print_results(terminal: pytest.TerminalReporter, results: Results) -> None:
     console = Console(width=240, soft_wrap=True)
     with console.capture() as captured:
         made = [record for _, record in results.records]
-        for table in [*show.tables(made), *show_memory.parts_tables(made), show_memory.FOOTNOTE]:
+        for table in [*show.tables(made), *show_memory.parts_tables(made)]:
             console.print(table)
         if (chips := show_chips.chips_table(made)) is not None:
             console.print(chips)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich.table import Table
 
@@ -13,13 +13,16 @@ from bench.show import best_latency, board_label, evidence_title
 _SHORT = {"input_output": "in/out"}
 
 
-def parts_tables(records: Iterable[Record]) -> list[Table]:
-    """Return a table for each kind of evidence: latency, estimate with its band, and bytes by part."""
+def parts_tables(records: Sequence[Record]) -> list[Table | str]:
+    """Return a table for each kind of evidence: latency, estimate with its band, and bytes by part; then what a star means."""
     groups: dict[str, list[Record]] = {}
     for record in records:
         if record.measures:
             groups.setdefault(evidence_title(record), []).append(record)
-    return [_parts(title, group) for title, group in groups.items()]
+    tables = [_parts(title, group) for title, group in groups.items()]
+    estimates = (best_latency(record, estimated=True) for record in records)
+    starred = any(one is not None and NOT_ESTABLISHED in one.source for one in estimates)
+    return [*tables, _FOOTNOTE] if starred else [*tables]
 
 
 def _parts(title: str, records: list[Record]) -> Table:
@@ -71,7 +74,7 @@ def _estimate(measure: Measure | None) -> tuple[str, str]:
     return f"{measure.median:,.0f}", f"{low:+.0f} to {high:+.0f} %{star}"
 
 
-FOOTNOTE = f"* {NOT_ESTABLISHED}: a wide default (docs/estimate.md)"
+_FOOTNOTE = f"* {NOT_ESTABLISHED}: a wide default (docs/estimate.md)"
 
 
 def region_tables(

@@ -70,6 +70,15 @@ def test_parts_mark_the_band_that_no_anchor_set(results: Path) -> None:
     assert 2 == sum("planned" in line for line in lines)  # silicon has a table of its own
 
 
+def test_a_star_is_explained_where_there_is_one(results: Path) -> None:
+    """Not below boards whose band real parts set."""
+    starred = _lines(results, "--view=parts")
+    plain = _lines(results, "--view=parts", "--board=mps3-an547")
+
+    assert any(line.startswith("* band not established") for line in starred)
+    assert not any(line.startswith("*") for line in plain)
+
+
 def test_latency_has_every_window_with_its_percentiles(results: Path) -> None:
     """Of 1,000 to 1,100: median 1,050, p95 1,095, p99 1,099, spread sqrt(101 * 102 / 12) = 29.3."""
     lines = _lines(results, "--view=latency", "--model=silicon")
