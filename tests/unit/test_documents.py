@@ -9,8 +9,10 @@ import re
 from pathlib import Path
 
 import pytest
+import typer.main
 
 from bench.cache import PROJECT
+from bench.cli import app
 
 DOCUMENTS = [
     *sorted((PROJECT / "docs").glob("*.md")),
@@ -20,6 +22,9 @@ CASES = (  # of the collection that docs/field_cases.md answers
     *(f"G{number:02}" for number in range(1, 21)),
     *(f"S{number:02}" for number in (*range(1, 13), 14, 16, 17, *range(23, 32), 33, 34, 35, 38, 39, 40)),
 )  # fmt: skip
+_COMMAND = re.compile(r"(?:`|^ {4}(?:\$ )?)((?:bench|pytest|make) [^`\n#]+)", re.MULTILINE)
+_OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
+_OF_PYTEST = {"--dist", "--junitxml"}  # its own, and its plugins'
 _MADE_BY_RUNS = ("results/.index.parquet", "results/baselines.json")
 _QUOTED = re.compile(r"`([^`\n]+)`")
 _PLACE = re.compile(
@@ -80,3 +85,38 @@ def test_every_field_case_has_its_line() -> None:
 
     assert set(CASES) == told
     assert [] == bare
+
+
+def _options() -> dict[str, set[str]]:
+    """Return the options of every command, `bench show` say, of pytest, and of make's targets, which have none."""
+    found: dict[str, set[str]] = {}
+
+    def walk(command: object, path: str) -> None:
+        parameters = command.params  # type: ignore[attr-defined]
+        found[path] = {"--help"}.union(*(one.opts + one.secondary_opts for one in parameters))
+        for name, below in getattr(command, "commands", {}).items():
+            walk(below, f"{path} {name}")
+
+    walk(typer.main.get_command(app), "bench")
+    plugin = (PROJECT / "bench" / "pytest_plugin.py").read_text(encoding="utf-8")
+    found["pytest"] = _OF_PYTEST.union(re.findall(r'"(--[\w-]+)"', plugin))
+    makefile = (PROJECT / "Makefile").read_text(encoding="utf-8")
+    targets = re.findall(r"^([a-z-]+):", makefile, re.MULTILINE)
+    return found | {f"make {target}": set() for target in targets}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_commands_that_a_document_shows_exist(document: Path) -> None:
+    """With each of their options."""
+    known = _options()
+    wrong = []
+    for shown in _COMMAND.findall(document.read_text(encoding="utf-8")):
+        command = max(
+            (one for one in known if f"{shown} ".startswith(f"{one} ")), key=len, default=""
+        )
+        if command in {"", "bench"}:
+            wrong.append(shown)
+            continue
+        wrong += [f"{shown}: {one}" for one in _OPTION.findall(shown) if one not in known[command]]
+
+    assert [] == wrong
