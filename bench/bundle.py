@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
 from bench.errors import InputError
@@ -14,13 +14,17 @@ HEADER_BYTES = 128
 METHOD_BYTES = 32
 _MAGIC = b"LABB"
 _VERSION = 1
-_HEADER = struct.Struct("<4s13I32s40x")
+_HEADER = struct.Struct("<4s13I32s3I28x")
+_FLAGS_AT = 44
+_VERIFIED = struct.Struct("<3I")
+_VERIFIED_AT = 88
 _MAILBOX = struct.Struct("<4sIQ4I")
 MAILBOX_BYTES = _MAILBOX.size
 FLAG_ALL_OUTPUTS = 1
 FLAG_OPERATOR_TICKS = 2
 FLAG_INTERMEDIATES = 4
 FLAG_CLOCK_CHECK = 8
+FLAG_VERIFIED = 16
 
 
 class Inject(IntEnum):
@@ -129,9 +133,29 @@ def pack(pte: bytes, samples: list[list[bytes]], options: Options) -> Bundle:
         options.arena_limit_bytes,
         int(options.inject),
         method,
+        0,
+        0,
+        0,
     )
     data = header + sample_bytes + _pad(pte)
     return Bundle(data=data, crc32=f"{zlib.crc32(data):08x}", pte_offset=pte_offset)
+
+
+def verified(bundle: Bundle, needed_bytes: int, temporary_bytes: int) -> Bundle:
+    """Return the bundle with the mark that its program was loaded with every check, as these very bytes.
+
+    Args:
+        bundle: as it was run.
+        needed_bytes: of an arena that starts at a multiple of 16, by that load.
+        temporary_bytes: of them scratch of the kernels.
+    """
+    data = bytearray(bundle.data)
+    pte_bytes = int(_HEADER.unpack_from(data)[5])
+    pte = bytes(data[bundle.pte_offset : bundle.pte_offset + pte_bytes])
+    struct.pack_into("<I", data, _FLAGS_AT, flags_of(bundle.data) | FLAG_VERIFIED)
+    mark = (zlib.crc32(pte), needed_bytes, temporary_bytes)
+    _VERIFIED.pack_into(data, _VERIFIED_AT, *mark)
+    return replace(bundle, data=bytes(data), crc32=f"{zlib.crc32(data):08x}")
 
 
 def iterations_of(bundle: bytes) -> int:

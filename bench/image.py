@@ -148,9 +148,9 @@ def _at(file: ELFFile, address: int, nbytes: int) -> bytes:
 
 
 def _kernels(file: ELFFile, symbols: dict[str, int]) -> frozenset[str]:
-    """Read the kernel registry: entries of three pointers, the first to the operator's name."""
+    """Read the kernel registry: entries of four words, the first of them a pointer to the operator's name."""
     pointer_bytes = file.elfclass // 8
-    entry_bytes = 3 * pointer_bytes
+    entry_bytes = 4 * pointer_bytes
     start, stop = (symbols.get(name, 0) for name in _KERNELS)
     relocations = _relative_relocations(file)
     names = set()

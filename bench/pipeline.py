@@ -24,7 +24,7 @@ from bench import (
 )
 from bench.attach import Attach, Mode, stand_in
 from bench.attach import target_for as choose_target
-from bench.bundle import Bundle, Options, pack, samples_that_fit
+from bench.bundle import Bundle, Options, pack, samples_that_fit, verified
 from bench.catalogue import memories_of, source_of
 from bench.engine import LAB
 from bench.errors import (
@@ -300,7 +300,7 @@ def run_case(attempt: Attempt) -> Outcome:
             estimated, operator_cycles = _estimate(attempt, running, log, share.samples)
             run = replace(
                 run,
-                deployment=_run_deployment(attempt, request, running),
+                deployment=_run_deployment(attempt, request, running, log),
                 operator_est_cycles=operator_cycles,
                 repeats=_repeat(attempt, request),
             )
@@ -394,7 +394,7 @@ def _sample_more(attempt: Attempt, request: Request, run: metrics.Run) -> tuple[
 
 
 def _run_deployment(
-    attempt: Attempt, request: Request, running: Running
+    attempt: Attempt, request: Request, running: Running, log: RunLog
 ) -> tuple[deployment.Deployment, deployment.DeploymentRun] | None:
     """Link what a product would ship for this program, and run it on the same bundle; None where there is none.
 
@@ -406,6 +406,9 @@ def _run_deployment(
     wanted = attempt.plan.deployment and attempt.plan.engine == LAB
     if not wanted or not isinstance(target, QemuTarget):
         return None
+    # The lab image loaded these very bytes, with every check of the same kernels: this one relies on it.
+    needed_bytes, temporary_bytes = log.pools["arena"].used, log.pools["temporary"].used
+    request = replace(request, bundle=verified(request.bundle, needed_bytes, temporary_bytes))
     operators = frozenset(operator.operator for operator in attempt.program.manifest.operators)
     where: Literal["lab", "roomy", "twin"] = "lab"
     if isinstance(target, TwinTarget):

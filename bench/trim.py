@@ -1,9 +1,13 @@
-"""Kernels' objects without what one program does not need: entries of other operators, and fallbacks that no call takes."""
+"""Kernels' objects without what one program does not need: entries of other operators, fallbacks, checks.
+
+A deployment image loads what was verified before, so that the `prepare` of its kernels, with all that it calls, is left out.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import io
+import struct
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
@@ -17,6 +21,8 @@ FOLDER = "deployments/kernels/"
 _SECTION = "rt_kernels."  # runtime/core/kernel.hpp: one a registered operator
 _FALLBACK, _NONE = "rt_fallback_", "rt_fallback_none"  # runtime/kernels/reference.hpp
 _BY_DATA = frozenset({"rt_fallback_quantize_per_tensor"})  # a NaN decides, not the program
+_RELOCATION = struct.Struct("<II")  # Elf32_Rel: r_offset, r_info
+_PREPARE_AT = 8  # in a kernel's entry (runtime/core/kernel.hpp)
 _DEADLINE_S = 60.0
 
 
@@ -33,6 +39,23 @@ def _fallbacks(path: Path) -> list[str]:
     assert isinstance(symbols, SymbolTableSection)
     called = {s.name for s in symbols.iter_symbols() if s["st_shndx"] == "SHN_UNDEF"}
     return sorted(n for n in called if n.startswith(_FALLBACK) and n not in _BY_DATA)
+
+
+def without_checks(data: bytes) -> bytes:
+    """Return an object whose kernels' entries refer to no `prepare`: the linker drops what only that needs.
+
+    The relocation stays as one of type R_ARM_NONE to symbol 0, which refers to nothing; the word itself is zero.
+    """
+    file, changed = ELFFile(io.BytesIO(data)), bytearray(data)
+    for section in file.iter_sections("SHT_REL"):
+        if not file.get_section(section["sh_info"]).name.startswith(_SECTION):
+            continue
+        begin = section["sh_offset"]
+        for at in range(begin, begin + section["sh_size"], _RELOCATION.size):
+            offset, _ = _RELOCATION.unpack_from(changed, at)
+            if offset == _PREPARE_AT:
+                _RELOCATION.pack_into(changed, at, offset, 0)
+    return bytes(changed)
 
 
 def trimmed(folder: Path, name: str, operators: frozenset[str], *, fallbacks: bool) -> str:
@@ -54,8 +77,6 @@ def trimmed(folder: Path, name: str, operators: frozenset[str], *, fallbacks: bo
     ]
     if not fallbacks:
         options += [f"--redefine-sym={called}={_NONE}" for called in _fallbacks(source)]
-    if not options:
-        return name
     key = hashlib.sha256("\0".join(options).encode() + source.read_bytes()).hexdigest()[:16]
     made = f"{FOLDER}{key}-{Path(name).name}"
     if not (folder / made).exists():
@@ -70,6 +91,6 @@ def trimmed(folder: Path, name: str, operators: frozenset[str], *, fallbacks: bo
             raise BuildError(
                 f"objcopy: {done.stderr.decode('utf-8', 'replace')[-400:]}", where=name
             )
-        write_atomically(folder / made, temporary.read_bytes())
+        write_atomically(folder / made, without_checks(temporary.read_bytes()))
         temporary.unlink()
     return made

@@ -35,7 +35,10 @@ struct BundleHeader {
   uint32_t arena_limit_bytes;
   uint32_t inject;
   char method[32];
-  uint8_t reserved[40];
+  uint32_t verified_crc32;  // of the .pte's bytes; this and the rest with kFlagVerified alone
+  uint32_t verified_needed_bytes;
+  uint32_t verified_temporary_bytes;
+  uint8_t reserved[28];
 };
 static_assert(sizeof(BundleHeader) == 128);
 
@@ -43,8 +46,11 @@ inline constexpr uint32_t kFlagAllSamples = 1u << 0;
 inline constexpr uint32_t kFlagOperatorTicks = 1u << 1;
 inline constexpr uint32_t kFlagIntermediates = 1u << 2;
 inline constexpr uint32_t kFlagClockCheck = 1u << 3;
+// What the lab image takes.
 inline constexpr uint32_t kFlags =
     kFlagAllSamples | kFlagOperatorTicks | kFlagIntermediates | kFlagClockCheck;
+// A deployment image takes no bundle without it.
+inline constexpr uint32_t kFlagVerified = 1u << 4;
 
 /** Why a bundle was refused. */
 struct BundleRefusal {

@@ -1,7 +1,8 @@
 // The deployment image: what a product would ship. One program's kernels, the runtime, start-up; it
 // loads the program that lies in the slot and executes it twice. Instead of the app's lines it
 // sends one report in binary (docs/deployment.md): some two hundred bytes of code, counted like all
-// else.
+// else. The program is one that the lab image loaded with every check, so it is not checked again,
+// but its bytes are: those that were checked, and no others.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -32,6 +33,28 @@ void send(std::span<const std::byte> bytes) {
   for (const std::byte byte : bytes) putc(static_cast<char>(byte));
 }
 
+// CRC-32 as in crc32.cpp, by a table of nibbles: 64 bytes instead of 1 KB.
+constexpr std::array<uint32_t, 16> make_table() {
+  std::array<uint32_t, 16> table{};
+  for (uint32_t i = 0; i < 16; ++i) {
+    uint32_t value = i;
+    for (int bit = 0; bit < 4; ++bit) value = (value >> 1) ^ ((value & 1) != 0 ? 0xEDB88320 : 0);
+    table[i] = value;
+  }
+  return table;
+}
+constexpr std::array<uint32_t, 16> kTable = make_table();
+
+uint32_t crc32(std::span<const std::byte> bytes) {
+  uint32_t crc = ~uint32_t{0};
+  for (const std::byte byte : bytes) {
+    crc ^= std::to_integer<uint32_t>(byte);
+    crc = (crc >> 4) ^ kTable[crc & 15];
+    crc = (crc >> 4) ^ kTable[crc & 15];
+  }
+  return ~crc;
+}
+
 // The host checked the bundle against the slot before it was written.
 const BundleHeader& header() { return *reinterpret_cast<const BundleHeader*>(model_slot().data()); }
 
@@ -55,11 +78,15 @@ int app_main() {
   counter_restart();
   report.overhead_ticks = static_cast<uint32_t>(counter_read());
   engine::Refusal why;
-  counter_restart();
-  report.loaded =
-      engine::load(slot.subspan(header().pte_offset, header().pte_bytes), method, arena(), why) ? 1
-                                                                                                : 0;
-  report.load_ticks = counter_read();
+  const std::span<const std::byte> pte = slot.subspan(header().pte_offset, header().pte_bytes);
+  if ((header().flags & kFlagVerified) != 0 && crc32(pte) == header().verified_crc32) {
+    counter_restart();
+    const bool loaded = engine::load_verified(
+        pte, method, arena(), {header().verified_needed_bytes, header().verified_temporary_bytes},
+        why);
+    report.load_ticks = counter_read();
+    report.loaded = loaded ? 1 : 0;
+  }
   if (report.loaded != 0) {
     for (uint64_t& ticks : report.execute_ticks) {
       if (!execute(slot.data() + header().samples_offset, why)) break;

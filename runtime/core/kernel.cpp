@@ -16,7 +16,7 @@ std::span<const Kernel> all_kernels() {
 
 namespace {
 
-// Whether `name` goes on with `part`; then it moves behind it. Most names differ early.
+// Whether `name` goes on with `part`; then it moves behind it.
 bool take(const char*& name, std::string_view part) {
   const char* at = name;
   for (const char c : part) {
@@ -29,7 +29,9 @@ bool take(const char*& name, std::string_view part) {
 }  // namespace
 
 const Kernel* find_kernel(std::string_view name, std::string_view overload) {
+  const uint32_t key = kernel_key(name);
   for (const Kernel& kernel : all_kernels()) {
+    if (kernel.key != key) continue;
     const char* rest = kernel.name;
     if (!take(rest, name)) continue;
     if (!overload.empty() && !take(rest, ".")) continue;

@@ -22,11 +22,28 @@ using PrepareFn = Error (*)(Args& args, Needs& needs);
 // write unless there are several, has no elements.
 using RunFn = Error (*)(const Args& args, std::span<std::byte> temporary);
 
+// A few bits of an operator's name, so that hardly ever a name is compared in vain: its length and
+// its last four characters, by which names of one namespace differ most.
+constexpr uint32_t kernel_key(std::string_view name) {
+  uint32_t key = static_cast<uint32_t>(name.size()) * 0x9E37'79B1;  // 2^32 / golden ratio
+  const size_t begin = name.size() < 4 ? 0 : name.size() - 4;
+  for (size_t i = begin; i < name.size(); ++i) {
+    key ^= static_cast<uint32_t>(static_cast<uint8_t>(name[i])) << (i - begin) * 8;
+  }
+  return key;
+}
+
 struct Kernel {
-  const char* name;  // <namespace>::<operator>.<overload>, as in the program
-  PrepareFn prepare;
+  const char* name;   // <namespace>::<operator>.<overload>, as in the program
+  uint32_t key;       // kernel_key of the name without its overload
+  PrepareFn prepare;  // nullptr in an image that loads nothing but verified programs
   RunFn run;
 };
+
+// The part of a kernel's name that its key is made of.
+constexpr std::string_view without_overload(std::string_view name) {
+  return name.substr(0, name.rfind('.'));
+}
 
 // All kernels that were linked in.
 std::span<const Kernel> all_kernels();
@@ -50,7 +67,8 @@ const Kernel* find_kernel(std::string_view name, std::string_view overload);
 
 // Registers a kernel: a constant entry, which linker scripts KEEP. The alignment is given because
 // compilers align larger objects more, which would leave gaps.
-#define RT_KERNEL(name, prepare, run)                           \
-  [[gnu::section(RT_KERNEL_SECTION(name)), gnu::used]] alignas( \
-      ::rt::Kernel) static constinit const ::rt::Kernel         \
-  RT_KERNEL_JOIN(rt_kernel_, __COUNTER__) = {name, prepare, run}
+#define RT_KERNEL(name, prepare, run)                                                              \
+  [[gnu::section(RT_KERNEL_SECTION(name)), gnu::used]] alignas(                                    \
+      ::rt::Kernel) static constinit const ::rt::Kernel                                            \
+  RT_KERNEL_JOIN(rt_kernel_, __COUNTER__) = {name, ::rt::kernel_key(::rt::without_overload(name)), \
+                                             prepare, run}

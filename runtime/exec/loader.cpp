@@ -1,26 +1,15 @@
 #include "runtime/exec/loader.hpp"
 
-#include <cstring>
 #include <limits>
 #include <new>
 
-#include "program_generated.h"
+#include "runtime/exec/pool.hpp"
 
 namespace rt {
 namespace {
 
-namespace fb = ::executorch_flatbuffer;
-
-constexpr uint64_t kAlignment = 16;
 // A program has hundreds of these; the figures in docs/runtime.md count on it.
 static_assert(sizeof(void*) != 4 || (sizeof(Tensor) == 20 && sizeof(ValueSlot) == 4));
-// What the file omits: a double of 0, a list of nothing.
-constexpr double kZero = 0.0;
-constexpr std::byte kEmptyList[sizeof(uint32_t)] = {};
-
-constexpr uint64_t align(uint64_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
 
 uint32_t clamp_to_u32(uint64_t bytes) {
   constexpr uint64_t kMax = std::numeric_limits<uint32_t>::max();
@@ -31,21 +20,6 @@ const flatbuffers::Vector<int32_t>* tensor_indices(const fb::EValue& value) {
   if (const auto* list = value.val_as_TensorList()) return list->items();
   if (const auto* list = value.val_as_OptionalTensorList()) return list->items();
   return nullptr;
-}
-
-// Calls `use(index)` for each value that inputs, outputs and instructions name, until an error.
-template <typename Use>
-Error for_each_named(const pte::Plan& plan, Use use) {
-  for (const int32_t value : plan.inputs()) RT_TRY(use(static_cast<uint32_t>(value)));
-  for (const int32_t value : plan.outputs()) RT_TRY(use(static_cast<uint32_t>(value)));
-  const uint32_t count = plan.instruction_count();
-  for (uint32_t i = 0; i < count; ++i) {
-    const pte::Instruction instruction = plan.instruction(i);
-    for (uint32_t k = 0; k < instruction.argument_count; ++k) {
-      RT_TRY(use(static_cast<uint32_t>(instruction.arguments[k])));
-    }
-  }
-  return Error::kOk;
 }
 
 }  // namespace
@@ -59,8 +33,8 @@ void describe_operator(const pte::Plan& plan, uint32_t operator_index, Failure& 
 }
 
 Error Method::Loader::load(std::span<const std::byte> pte, std::string_view name) {
-  RT_TRY(pte::open(pte, name, method_.plan_));
-  RT_TRY(method_.plan_.check(why_.instruction));
+  RT_TRY(pte::open(pte, name, verifier_, method_.plan_));
+  RT_TRY(method_.plan_.check(verifier_, why_.instruction));
 
   const Layout layout = lay_out();
   const uint32_t most = method_.plan_.value_count();
@@ -134,13 +108,13 @@ Error Method::Loader::count_tensors(uint32_t& count) {
       const uint32_t bit = static_cast<uint32_t>(value - first);
       if ((seen[bit / 32] >> bit % 32 & 1U) != 0) return Error::kOk;
       seen[bit / 32] |= 1U << bit % 32;
-      const fb::EValue* found = method_.plan_.value(value);
+      const fb::EValue* found = method_.plan_.value(verifier_, value);
       if (found == nullptr) return corrupt(value);
       count += found->val_type() == fb::KernelTypes::Tensor ? 1 : 0;
       return Error::kOk;
     };
     const auto visit = [&](uint32_t named) {
-      const fb::EValue* value = method_.plan_.value(named);
+      const fb::EValue* value = method_.plan_.value(verifier_, named);
       if (value == nullptr) return corrupt(named);
       const auto* items = tensor_indices(*value);
       Error error = take(named);
@@ -166,37 +140,23 @@ Method::Loader::Layout Method::Loader::lay_out() const {
   Layout layout = {};
   layout.planned_begin = align(address) - address;
   layout.method_begin = layout.planned_begin;
-  for (uint32_t i = 1; i < plan.buffer_end(); ++i) {
-    layout.method_begin += align(plan.buffer_bytes(i));
-  }
-  layout.arrays_bytes = uint64_t{plan.value_count()} * (sizeof(ValueSlot) + sizeof(ValueKind)) +
-                        uint64_t{plan.operator_count()} * sizeof(const Kernel*);
+  layout.method_begin = layout.planned_begin + buffer_begin(plan, plan.buffer_end());
+  layout.arrays_bytes = Pool::arrays_bytes(plan.value_count(), plan.operator_count());
   return layout;
 }
 
 void Method::Loader::place_arrays(std::byte* pool, uint32_t tensor_capacity) {
-  const uint32_t values = method_.plan_.value_count();
-  const uint32_t operators = method_.plan_.operator_count();
-  // From the strictest alignment to the weakest, so that there are no gaps.
-  static_assert(alignof(ValueSlot) >= alignof(Tensor) && sizeof(ValueSlot) % alignof(Tensor) == 0);
-  static_assert(alignof(Kernel*) >= alignof(Tensor) && sizeof(Kernel*) % alignof(Tensor) == 0);
-  method_.slots_ = reinterpret_cast<ValueSlot*>(pool);
-  method_.kernels_ = reinterpret_cast<const Kernel**>(method_.slots_ + values);
-  tensors_ = reinterpret_cast<Tensor*>(method_.kernels_ + operators);
+  const pte::Plan& plan = method_.plan_;
+  const Pool made = Pool::at(pool, plan.value_count(), plan.operator_count());
+  method_.slots_ = made.slots;
+  method_.kernels_ = made.kernels;
+  method_.kinds_ = made.kinds;
+  tensors_ = made.tensors;
   tensor_capacity_ = tensor_capacity;
-  method_.kinds_ = reinterpret_cast<ValueKind*>(tensors_ + tensor_capacity);
-  std::memset(static_cast<void*>(method_.slots_), 0, values * sizeof(ValueSlot));
-  for (uint32_t i = 0; i < operators; ++i) method_.kernels_[i] = nullptr;
-  std::memset(method_.kinds_, static_cast<int>(ValueKind::kUnused), values * sizeof(ValueKind));
 }
 
 Error Method::Loader::read_values() {
-  RT_TRY(for_each_named(method_.plan_, [this](uint32_t value) { return use(value); }));
-  // The tensors were fewer than there was room for.
-  ValueKind* const kinds = reinterpret_cast<ValueKind*>(tensors_ + tensor_count_);
-  std::memmove(kinds, method_.kinds_, method_.plan_.value_count() * sizeof(ValueKind));
-  method_.kinds_ = kinds;
-  return Error::kOk;
+  return for_each_named(method_.plan_, [this](uint32_t value) { return use(value); });
 }
 
 // Reads a value and the items of a list, unless that was done. Items that lead nowhere are left
@@ -224,7 +184,7 @@ Error Method::Loader::use(uint32_t value) {
 // `most` is kTensor, or kInt where no tensor belongs: one is left out, as count_tensors does.
 Error Method::Loader::read(uint32_t value, ValueKind most) {
   if (method_.kinds_[value] != ValueKind::kUnused) return Error::kOk;
-  const fb::EValue* found = method_.plan_.value(value);
+  const fb::EValue* found = method_.plan_.value(verifier_, value);
   if (found == nullptr) return corrupt(value);
   if (found->val_type() == fb::KernelTypes::Tensor) {
     if (most != ValueKind::kTensor) return Error::kOk;
@@ -238,77 +198,30 @@ Error Method::Loader::read(uint32_t value, ValueKind most) {
 [[gnu::flatten]] Error Method::Loader::read_value(const fb::EValue& value, uint32_t i) {
   ValueSlot& slot = method_.slots_[i];
   ValueKind& kind = method_.kinds_[i];
-  if (value.val() == nullptr && value.val_type() != fb::KernelTypes::Null) {
-    return Error::kProgramCorrupt;
+  const pte::Fields found(&value);
+  const auto type = static_cast<fb::KernelTypes>(found.number<uint8_t>(fb::EValue::VT_VAL_TYPE));
+  const std::byte* const table = found.target(fb::EValue::VT_VAL);
+  if (table == nullptr && type != fb::KernelTypes::Null) return Error::kProgramCorrupt;
+  if (type == fb::KernelTypes::Int) {  // most are
+    read_integer(table, slot, kind);
+    return Error::kOk;
   }
-  switch (value.val_type()) {
-    case fb::KernelTypes::Null:
-      kind = ValueKind::kNone;
-      break;
-    case fb::KernelTypes::Int: {
-      const int64_t wide = value.val_as_Int()->int_val();
-      constexpr int64_t kMin = std::numeric_limits<int32_t>::min();
-      constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
-      slot.integer = static_cast<int32_t>(wide < kMin ? kMin : (wide > kMax ? kMax : wide));
-      kind = slot.integer == wide ? ValueKind::kInt : ValueKind::kWideInt;
-      break;
-    }
-    case fb::KernelTypes::Bool:
-      slot.integer = value.val_as_Bool()->bool_val() ? 1 : 0;
-      kind = ValueKind::kBool;
-      break;
-    case fb::KernelTypes::Double: {
-      // Generated tables hide their base class, which alone tells where a field lies.
-      const auto* table = static_cast<const flatbuffers::Table*>(value.val());
-      const uint8_t* in_place = table->GetAddressOf(fb::Double::VT_DOUBLE_VAL);
-      slot.real = in_place == nullptr ? &kZero : reinterpret_cast<const double*>(in_place);
-      kind = ValueKind::kDouble;
-      break;
-    }
-    case fb::KernelTypes::IntList: {
-      const auto* items = value.val_as_IntList()->items();
-      slot.list = {items == nullptr ? kEmptyList : reinterpret_cast<const std::byte*>(items)};
-      kind = ValueKind::kIntList;
-      break;
-    }
-    case fb::KernelTypes::TensorList:
-    case fb::KernelTypes::OptionalTensorList: {
-      const auto* items = tensor_indices(value);
-      slot.tensors = {items == nullptr ? kEmptyList : reinterpret_cast<const std::byte*>(items)};
-      kind = ValueKind::kTensorList;
-      break;
-    }
-    case fb::KernelTypes::DoubleList: {
-      const auto* items = value.val_as_DoubleList()->items();
-      slot.doubles = {items == nullptr ? kEmptyList : reinterpret_cast<const std::byte*>(items)};
-      kind = ValueKind::kDoubleList;
-      break;
-    }
-    case fb::KernelTypes::String: {
-      const auto* text = value.val_as_String()->string_val();
-      slot.text = {text == nullptr ? kEmptyList : reinterpret_cast<const std::byte*>(text)};
-      kind = ValueKind::kString;
-      break;
-    }
-    case fb::KernelTypes::Tensor:
-      slot.tensor = new (tensors_ + tensor_count_++) Tensor();
-      RT_TRY(read_tensor(*value.val_as_Tensor(), *slot.tensor));
-      kind = ValueKind::kTensor;
-      break;
-    default:
-      kind = ValueKind::kOther;
-      break;
+  if (type != fb::KernelTypes::Tensor) {
+    read_plain(value, slot, kind);
+    return Error::kOk;
   }
+  slot.tensor = new (tensors_ + tensor_count_++) Tensor();
+  RT_TRY(read_tensor(*reinterpret_cast<const fb::Tensor*>(table), *slot.tensor));
+  kind = ValueKind::kTensor;
   return Error::kOk;
 }
 
-Error Method::Loader::read_tensor(const fb::Tensor& table, Tensor& out) const {
+Error Method::Loader::read_tensor(const fb::Tensor& table, Tensor& out) {
   pte::TensorPlace place = {};
-  RT_TRY(method_.plan_.tensor(table, out, place));
+  RT_TRY(method_.plan_.tensor(verifier_, table, out, place));
   if (place.constant != nullptr || planned_ == nullptr) return Error::kOk;
-  uint64_t begin = place.offset_bytes;
-  for (uint32_t i = 1; i < place.buffer; ++i) begin += align(method_.plan_.buffer_bytes(i));
-  out.place(planned_ + begin);
+  out.place(planned_ + place.offset_bytes);
+  if (place.buffer > 1) out.place(out.data() + buffer_begin(method_.plan_, place.buffer));
   return Error::kOk;
 }
 

@@ -40,7 +40,7 @@ class Method::Loader {
   Error use(uint32_t value);
   Error read(uint32_t value, ValueKind most);
   Error read_value(const executorch_flatbuffer::EValue& value, uint32_t i);
-  Error read_tensor(const executorch_flatbuffer::Tensor& table, Tensor& out) const;
+  Error read_tensor(const executorch_flatbuffer::Tensor& table, Tensor& out);
   Error check_boundary();
   Error prepare(uint32_t& temporary_bytes);
   Error finish(const Layout& layout, uint32_t temporary_bytes);
@@ -48,6 +48,7 @@ class Method::Loader {
   Method& method_;
   std::span<std::byte> arena_;
   Failure& why_;
+  pte::Verifier verifier_;
   Tensor* tensors_ = nullptr;
   uint32_t tensor_count_ = 0, tensor_capacity_ = 0;
   // Start of the planned buffers; nullptr if the arena is too small and only its need is sought.

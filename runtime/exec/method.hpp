@@ -43,6 +43,12 @@ struct MemoryUse {
   uint32_t needed_bytes;     // what would have sufficed at the same address, alignment included
 };
 
+// What a load with every check said of memory (MemoryUse), for one without them.
+struct Verified {
+  uint32_t needed_bytes;
+  uint32_t temporary_bytes;
+};
+
 // Owns nothing: program and arena must outlive it. One thread.
 class Method {
  public:
@@ -54,6 +60,18 @@ class Method {
   // @return any error; `why` has the details, `out` is usable only after kOk.
   static Error load(std::span<const std::byte> pte, std::string_view name,
                     std::span<std::byte> arena, Method& out, Failure& why);
+
+  // The same of a program whose bytes `load` accepted before, whole and unchanged, in an image with
+  // the same kernels: nothing is checked again. For programs that were verified on a bench, and
+  // whose bytes were confirmed since.
+  //
+  // @param verified what that load said of memory, for an arena that starts at a multiple of 16.
+  // @return program-misaligned, program-foreign, program-truncated, program-corrupt,
+  // method-missing,
+  //     operator-missing, arena-too-small.
+  static Error load_verified(std::span<const std::byte> pte, std::string_view name,
+                             std::span<std::byte> arena, Verified verified, Method& out,
+                             Failure& why);
 
   uint32_t instruction_count() const { return plan_.instruction_count(); }
 
@@ -81,6 +99,7 @@ class Method {
 
  private:
   class Loader;
+  class VerifiedLoader;
 
   ValueTable values() const { return {slots_, kinds_, plan_.value_count()}; }
 

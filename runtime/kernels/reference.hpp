@@ -55,10 +55,10 @@ RT_CHECKS(softmax);
 // Registers a reference kernel; where CMake says that a faster one is registered instead, gives it
 // its name above.
 #ifdef RT_REPLACED
-#define RT_REFERENCE_KERNEL(identifier, name, prepare, run)                  \
-  constinit const ::rt::Kernel reference::identifier = {name, prepare, run}; \
-  RT_CHECKS(identifier) { return prepare(args, needs); }                     \
-  RT_FALLBACK(identifier) { return run(args, temporary); }                   \
+#define RT_REFERENCE_KERNEL(identifier, name, prepare, run)                     \
+  constinit const ::rt::Kernel reference::identifier = {name, 0, prepare, run}; \
+  RT_CHECKS(identifier) { return prepare(args, needs); }                        \
+  RT_FALLBACK(identifier) { return run(args, temporary); }                      \
   static_assert(true)
 #else
 #define RT_REFERENCE_KERNEL(identifier, name, prepare, run) RT_KERNEL(name, prepare, run)

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "program_generated.h"
+#include "runtime/pte/fields.hpp"
 
 // Lists are read in place, so the core must have the file's byte order.
 static_assert(std::endian::native == std::endian::little);
@@ -79,6 +80,14 @@ T item(const flatbuffers::Vector<T>& vector, uint32_t i) {
   return number;
 }
 
+// The vector at `vector`, which may be left out.
+template <typename T>
+std::span<const T> items(const std::byte* vector) {
+  if (vector == nullptr) return {};
+  const auto count = Fields::load<uint32_t>(vector);
+  return {reinterpret_cast<const T*>(vector + sizeof count), count};
+}
+
 bool all_below(std::span<const int32_t> indices, uint32_t end) {
   for (const int32_t index : indices) {
     if (index < 0 || static_cast<uint32_t>(index) >= end) return false;
@@ -110,25 +119,30 @@ Error check_shape(std::span<const int32_t> sizes, std::span<const uint8_t> dim_o
 }
 
 // What the format can say of a tensor and this runtime does not do.
-Error check_features(const fb::Tensor& table) {
-  if (table.shape_dynamism() != fb::TensorShapeDynamism::STATIC) {
+Error check_features(const Fields& table) {
+  using fb::Tensor;
+  if (table.number<uint8_t>(Tensor::VT_SHAPE_DYNAMISM) !=
+      static_cast<uint8_t>(fb::TensorShapeDynamism::STATIC)) {
     return Error::kDynamicShapeUnsupported;
   }
-  if (table.storage_offset() != 0 || table.layout() != 0) return Error::kLayoutUnsupported;
-  if (const fb::ExtraTensorInfo* extra = table.extra_tensor_info()) {
-    if (extra->location() != fb::TensorDataLocation::SEGMENT) {
+  if (table.number<int32_t>(Tensor::VT_STORAGE_OFFSET) != 0 ||
+      table.number<int8_t>(Tensor::VT_LAYOUT) != 0) {
+    return Error::kLayoutUnsupported;
+  }
+  if (const std::byte* extra = table.target(Tensor::VT_EXTRA_TENSOR_INFO)) {
+    const auto& info = *reinterpret_cast<const fb::ExtraTensorInfo*>(extra);
+    if (info.location() != fb::TensorDataLocation::SEGMENT) {
       return Error::kExternalDataUnsupported;
     }
-    if (extra->device_type() != fb::DeviceType::CPU) return Error::kDeviceUnsupported;
-  }
-  if (table.data_buffer_idx() != 0 && table.allocation_info() != nullptr) {
-    return Error::kMutableStateUnsupported;
+    if (info.device_type() != fb::DeviceType::CPU) return Error::kDeviceUnsupported;
   }
   return Error::kOk;
 }
+static_assert(static_cast<int>(fb::TensorShapeDynamism::STATIC) == 0,
+              "a field that is left out is 0 to Fields");
 
 Error check_instruction(const fb::ExecutionPlan& plan, const fb::Instruction& instruction,
-                        const Verifier& verifier) {
+                        Verifier& verifier) {
   switch (instruction.instr_args_type()) {
     case fb::InstructionArguments::KernelCall:
       break;
@@ -154,7 +168,8 @@ Error check_instruction(const fb::ExecutionPlan& plan, const fb::Instruction& in
 
 }  // namespace
 
-Error open(std::span<const std::byte> file, std::string_view method, Plan& out) {
+Error open(std::span<const std::byte> file, std::string_view method, Verifier& verifier,
+           Plan& out) {
   if (reinterpret_cast<uintptr_t>(file.data()) % kFileAlignment != 0) {
     return Error::kProgramMisaligned;
   }
@@ -162,7 +177,7 @@ Error open(std::span<const std::byte> file, std::string_view method, Plan& out) 
   RT_TRY(read_header(file, extent));
   // Bounds are verified where something is read: here of what leads to the method.
   if (extent.program_bytes > kMaxBytes) return Error::kProgramCorrupt;
-  const Verifier verifier(file.first(static_cast<size_t>(extent.program_bytes)));
+  verifier = Verifier(file.first(static_cast<size_t>(extent.program_bytes)));
   if (!verifier.root_fits(Shape::kProgram)) return Error::kProgramCorrupt;
   const fb::Program* program = fb::GetProgram(file.data());
   if (length(program->execution_plan()) == 0 ||
@@ -173,21 +188,47 @@ Error open(std::span<const std::byte> file, std::string_view method, Plan& out) 
   for (const fb::ExecutionPlan* plan : *program->execution_plan()) {
     if (view(plan->name()) == method) {
       if (!verifier.fits(plan, Shape::kPlan)) return Error::kProgramCorrupt;
-      out = Plan(program, plan, file, extent.segments_begin, verifier);
+      out = Plan(program, plan, file, extent.segments_begin);
       return Error::kOk;
     }
   }
   return Error::kMethodMissing;
 }
 
-Error Plan::check(int32_t& instruction) const {
+Plan::Plan(const fb::Program* program, const fb::ExecutionPlan* plan,
+           std::span<const std::byte> file, uint64_t segments_begin)
+    : program_(program), plan_(plan), file_(file), segments_begin_(segments_begin) {
+  if (const auto* values = plan->values()) {
+    values_ = reinterpret_cast<const std::byte*>(values->data());
+    value_count_ = values->size();
+  }
+}
+
+Error open_verified(std::span<const std::byte> file, std::string_view method, Plan& out) {
+  if (reinterpret_cast<uintptr_t>(file.data()) % kFileAlignment != 0) {
+    return Error::kProgramMisaligned;
+  }
+  Extent extent = {};
+  RT_TRY(read_header(file, extent));
+  const fb::Program* program = fb::GetProgram(file.data());
+  for (const fb::ExecutionPlan* plan : *program->execution_plan()) {
+    if (view(plan->name()) == method) {
+      out = Plan(program, plan, file, extent.segments_begin);
+      out.trust();
+      return Error::kOk;
+    }
+  }
+  return Error::kMethodMissing;
+}
+
+Error Plan::check(Verifier& verifier, int32_t& instruction) {
   instruction = -1;
   if (length(plan_->delegates()) != 0) return Error::kDelegateUnsupported;
   if (length(plan_->chains()) != 1) return Error::kControlFlowUnsupported;
-  if (!verifier_.entry_fits(plan_->chains(), 0, Shape::kChain) ||
+  if (!verifier.entry_fits(plan_->chains(), 0, Shape::kChain) ||
       plan_->chains()->Get(0)->instructions() == nullptr ||
-      !verifier_.all_fit(plan_->operators(), Shape::kOperator) ||
-      !verifier_.all_fit(plan_->non_const_buffer_device(), Shape::kDevice)) {
+      !verifier.all_fit(plan_->operators(), Shape::kOperator) ||
+      !verifier.all_fit(plan_->non_const_buffer_device(), Shape::kDevice)) {
     return Error::kProgramCorrupt;
   }
   if (!all_below(inputs(), value_count()) || !all_below(outputs(), value_count())) {
@@ -203,9 +244,10 @@ Error Plan::check(int32_t& instruction) const {
     if (bytes < 0 || static_cast<uint64_t>(bytes) > kMaxBytes) return Error::kTensorOutOfBounds;
   }
   const auto& instructions = *plan_->chains()->Get(0)->instructions();
+  trust();
   for (uint32_t i = 0; i < instructions.size(); ++i) {
-    const Error error = verifier_.entry_fits(&instructions, i, Shape::kInstruction)
-                            ? check_instruction(*plan_, *instructions.Get(i), verifier_)
+    const Error error = verifier.entry_fits(&instructions, i, Shape::kInstruction)
+                            ? check_instruction(*plan_, *instructions.Get(i), verifier)
                             : Error::kProgramCorrupt;
     if (error != Error::kOk) {
       instruction = static_cast<int32_t>(i);
@@ -215,29 +257,39 @@ Error Plan::check(int32_t& instruction) const {
   return Error::kOk;
 }
 
-uint32_t Plan::value_count() const { return length(plan_->values()); }
-
-[[gnu::flatten]] const fb::EValue* Plan::value(uint32_t i) const {
+[[gnu::flatten]] const fb::EValue* Plan::value(Verifier& verifier, uint32_t i) const {
   // In the order of KernelTypes; what no kernel takes is not looked at.
-  static constexpr Shape kShapes[] = {
+  static constexpr Shape kOfKind[] = {
       Shape::kInt,     Shape::kBool,    Shape::kDouble, Shape::kTensor,  Shape::kText,
       Shape::kNumbers, Shape::kNumbers, Shape::kText,   Shape::kIndices, Shape::kIndices};
   static_assert(static_cast<int>(fb::KernelTypes::Int) == 2 &&
                 static_cast<int>(fb::KernelTypes::OptionalTensorList) == 11);
-  if (!verifier_.entry_fits(plan_->values(), i, Shape::kValue)) return nullptr;
-  const fb::EValue* value = plan_->values()->Get(i);
-  const uint32_t type = static_cast<uint32_t>(value->val_type()) - 2U;
-  if (value->val() == nullptr || type >= sizeof kShapes / sizeof kShapes[0]) return value;
-  return verifier_.fits(value->val(), kShapes[type]) ? value : nullptr;
+  if (!verifier.entry_fits(values_ - sizeof(uint32_t), i, Shape::kValue)) return nullptr;
+  const std::byte* const table = Fields::follow(values_ + i * sizeof(uint32_t));
+  const auto* const value = reinterpret_cast<const fb::EValue*>(table);
+  const Fields found(table);
+  const uint32_t type = found.number<uint8_t>(fb::EValue::VT_VAL_TYPE) - 2U;
+  const std::byte* const what = found.target(fb::EValue::VT_VAL);
+  if (what == nullptr || type >= sizeof kOfKind / sizeof kOfKind[0]) return value;
+  return verifier.fits(what, kOfKind[type]) ? value : nullptr;
 }
 
 uint32_t Plan::operator_count() const { return length(plan_->operators()); }
-uint32_t Plan::instruction_count() const { return plan_->chains()->Get(0)->instructions()->size(); }
+
+void Plan::trust() {
+  const auto& instructions = *plan_->chains()->Get(0)->instructions();
+  instructions_ = reinterpret_cast<const std::byte*>(instructions.data());
+  instruction_count_ = instructions.size();
+}
 
 // Flat: it is the dispatch of every instruction, and -Os would make a call of each field's reader.
 [[gnu::flatten]] Instruction Plan::instruction(uint32_t i) const {
-  const fb::KernelCall& call =
-      *plan_->chains()->Get(0)->instructions()->Get(i)->instr_args_as_KernelCall();
+  uint32_t offset = 0;
+  const std::byte* const place = instructions_ + i * sizeof offset;
+  std::memcpy(&offset, place, sizeof offset);
+  // A call of a kernel, as every one is here.
+  const auto& call = *static_cast<const fb::KernelCall*>(
+      reinterpret_cast<const fb::Instruction*>(place + offset)->instr_args());
   return {call.args()->data(), call.args()->size(), static_cast<uint32_t>(call.op_index())};
 }
 
@@ -254,33 +306,37 @@ uint32_t Plan::buffer_bytes(uint32_t buffer) const {
   return static_cast<uint32_t>(item(*plan_->non_const_buffer_sizes(), buffer));
 }
 
-[[gnu::flatten]] Error Plan::tensor(const fb::Tensor& table, Tensor& shape,
+[[gnu::flatten]] Error Plan::tensor(Verifier& verifier, const fb::Tensor& table, Tensor& shape,
                                     TensorPlace& place) const {
-  RT_TRY(check_features(table));
-  const auto type = static_cast<ScalarType>(table.scalar_type());
+  const Fields found(&table);
+  RT_TRY(check_features(found));
+  const auto type = static_cast<ScalarType>(found.number<int8_t>(fb::Tensor::VT_SCALAR_TYPE));
   const uint32_t bytes_per_element = element_bytes(type);
   if (bytes_per_element == 0) return Error::kScalarTypeUnsupported;
-  const std::span<const int32_t> sizes = span(table.sizes());
-  const std::span<const uint8_t> dim_order = span(table.dim_order());
+  const std::span sizes = items<int32_t>(found.target(fb::Tensor::VT_SIZES));
+  const std::span dim_order = items<uint8_t>(found.target(fb::Tensor::VT_DIM_ORDER));
   uint32_t numel = 0;
   RT_TRY(check_shape(sizes, dim_order, bytes_per_element, numel));
   const uint32_t nbytes = numel * bytes_per_element;
 
   place = {};
-  if (const fb::AllocationDetails* planned = table.allocation_info()) {
-    place.buffer = planned->memory_id();
-    place.offset_bytes = planned->memory_offset_low();
+  const auto constant_index = found.number<uint32_t>(fb::Tensor::VT_DATA_BUFFER_IDX);
+  if (const std::byte* allocation = found.target(fb::Tensor::VT_ALLOCATION_INFO)) {
+    if (constant_index != 0) return Error::kMutableStateUnsupported;
+    const Fields planned(allocation);
+    place.buffer = planned.number<uint32_t>(fb::AllocationDetails::VT_MEMORY_ID);
+    place.offset_bytes = planned.number<uint32_t>(fb::AllocationDetails::VT_MEMORY_OFFSET_LOW);
     if (place.buffer == 0 || place.buffer >= buffer_end()) return Error::kIndexOutOfRange;
     const uint32_t have = buffer_bytes(place.buffer);
-    if (planned->memory_offset_high() != 0 || place.offset_bytes > have ||
-        nbytes > have - place.offset_bytes) {
+    if (planned.number<uint32_t>(fb::AllocationDetails::VT_MEMORY_OFFSET_HIGH) != 0 ||
+        place.offset_bytes > have || nbytes > have - place.offset_bytes) {
       return Error::kTensorOutOfBounds;
     }
     // Planned buffers start at multiples of 16.
     if (place.offset_bytes % bytes_per_element != 0) return Error::kTensorMisaligned;
   } else {
-    if (table.data_buffer_idx() == 0) return Error::kTensorUnplanned;
-    RT_TRY(constant(table.data_buffer_idx(), nbytes, place.constant));
+    if (constant_index == 0) return Error::kTensorUnplanned;
+    RT_TRY(constant(verifier, constant_index, nbytes, place.constant));
     if (reinterpret_cast<uintptr_t>(place.constant) % bytes_per_element != 0) {
       return Error::kTensorMisaligned;
     }
@@ -291,14 +347,15 @@ uint32_t Plan::buffer_bytes(uint32_t buffer) const {
   return Error::kOk;
 }
 
-Error Plan::constant(uint32_t index, uint32_t nbytes, const std::byte*& data) const {
+Error Plan::constant(Verifier& verifier, uint32_t index, uint32_t nbytes,
+                     const std::byte*& data) const {
   const fb::SubsegmentOffsets* offsets = program_->constant_segment();
   if (offsets == nullptr || length(offsets->offsets()) == 0) {
     // Programs of before September 2024, or exported with extract_constant_segment=False.
     if (program_->constant_buffer() == nullptr || index >= program_->constant_buffer()->size()) {
       return Error::kIndexOutOfRange;
     }
-    if (!verifier_.entry_fits(program_->constant_buffer(), index, Shape::kBuffer)) {
+    if (!verifier.entry_fits(program_->constant_buffer(), index, Shape::kBuffer)) {
       return Error::kProgramCorrupt;
     }
     const auto* storage = program_->constant_buffer()->Get(index)->storage();

@@ -46,25 +46,23 @@ struct OperatorName {
 class Plan {
  public:
   Plan() = default;
+  // The plan's own fields are where they should be.
   Plan(const fb::Program* program, const fb::ExecutionPlan* plan, std::span<const std::byte> file,
-       uint64_t segments_begin, const Verifier& verifier)
-      : program_(program),
-        plan_(plan),
-        file_(file),
-        segments_begin_(segments_begin),
-        verifier_(verifier) {}
+       uint64_t segments_begin);
 
-  // Checks the plan's structure and every index in it.
+  // Checks the plan's structure and every index in it; only then are there instructions.
   // @return delegate-unsupported, control-flow-unsupported, instruction-unsupported,
   //     device-unsupported, index-out-of-range, program-corrupt; `instruction` is the culprit or
   //     -1.
-  Error check(int32_t& instruction) const;
+  Error check(Verifier& verifier, int32_t& instruction);
+  // Takes the structure for what it must be: the same bytes were checked before.
+  void trust();
 
-  uint32_t value_count() const;
+  uint32_t value_count() const { return value_count_; }
   // Verifies value `i`, which is below value_count(), with all that hangs on it.
   // @return nullptr if it is corrupt.
-  const fb::EValue* value(uint32_t i) const;
-  uint32_t instruction_count() const;
+  const fb::EValue* value(Verifier& verifier, uint32_t i) const;
+  uint32_t instruction_count() const { return instruction_count_; }
   uint32_t operator_count() const;
   Instruction instruction(uint32_t i) const;
   OperatorName operator_name(uint32_t i) const;
@@ -79,20 +77,34 @@ class Plan {
   // Reads tensor value `table`, which is verified; checks type, shape, dim order, bounds and
   // alignment.
   // @return tensor-*, *-unsupported or index-out-of-range.
-  Error tensor(const fb::Tensor& table, Tensor& shape, TensorPlace& place) const;
+  Error tensor(Verifier& verifier, const fb::Tensor& table, Tensor& shape,
+               TensorPlace& place) const;
+
+  // What it reads of, for who trusts it.
+  const fb::Program& program() const { return *program_; }
+  const std::byte* values() const { return values_; }
+  const std::byte* file() const { return file_.data(); }
+  const std::byte* segments() const { return file_.data() + static_cast<size_t>(segments_begin_); }
 
  private:
-  Error constant(uint32_t index, uint32_t nbytes, const std::byte*& data) const;
+  Error constant(Verifier& verifier, uint32_t index, uint32_t nbytes, const std::byte*& data) const;
 
   const fb::Program* program_ = nullptr;
   const fb::ExecutionPlan* plan_ = nullptr;
   std::span<const std::byte> file_;
   uint64_t segments_begin_ = 0;
-  Verifier verifier_;
+  const std::byte* values_ = nullptr;        // offsets of their tables
+  const std::byte* instructions_ = nullptr;  // likewise
+  uint32_t value_count_ = 0;
+  uint32_t instruction_count_ = 0;
 };
 
 // Verifies the file and finds a method in it. Other methods are not looked at.
 // @return program-misaligned, program-foreign, program-truncated, program-corrupt, method-missing.
-Error open(std::span<const std::byte> file, std::string_view method, Plan& out);
+Error open(std::span<const std::byte> file, std::string_view method, Verifier& verifier, Plan& out);
+
+// Finds a method in a file that was verified before.
+// @return program-misaligned, program-foreign, program-truncated, program-corrupt, method-missing.
+Error open_verified(std::span<const std::byte> file, std::string_view method, Plan& out);
 
 }  // namespace rt::pte

@@ -1,15 +1,11 @@
 #include "runtime/pte/verify.hpp"
 
-#include <cstring>
-
 #include "program_generated.h"
 
 namespace rt::pte {
 namespace {
 
 namespace fb = ::executorch_flatbuffer;
-
-constexpr uint32_t kWordBytes = sizeof(uint32_t);  // of an offset, and of a count
 
 // How a field is stored: in place, of so many bytes (as their logarithm), or as an offset to
 // something.
@@ -79,7 +75,7 @@ constexpr Field kFields[] = {
 // How many of the fields above are each shape's, in the order of `Shape`. A plan's name comes
 // first, so that a plan of which only that is read has its fields from there.
 constexpr uint8_t kCounts[] = {4, 2, 2, 1, 1, 8, 1, 2, 1, 2, 2, 2, 1, 1, 1, 1, 1, 1, 9, 3, 2};
-constexpr size_t kShapes = sizeof kCounts;
+static_assert(sizeof kCounts == kShapes);
 
 struct Ends {
   uint8_t of[kShapes + 1];
@@ -93,30 +89,51 @@ constexpr Ends ends() {
 }
 constexpr Ends kEnds = ends();
 static_assert(kEnds.of[kShapes] == sizeof kFields / sizeof kFields[0]);
-static_assert(static_cast<size_t>(Shape::kExtraInfo) + 1 == kShapes);
 
 static_assert(int{fb::IntList::VT_ITEMS} == int{fb::DoubleList::VT_ITEMS});
 static_assert(int{fb::TensorList::VT_ITEMS} == int{fb::OptionalTensorList::VT_ITEMS});
 
 }  // namespace
 
-template <typename T>
-T Verifier::load(uint32_t at) const {
-  T value = 0;
-  std::memcpy(&value, begin_ + at, sizeof value);
-  return value;
+// Bounds the vtable, and all fields of a table that has it.
+bool Verifier::look(uint32_t at, uint32_t vtable, Shape shape, Seen& seen) const {
+  if (vtable > size_ - kWordBytes || vtable % sizeof(uint16_t) != 0) return false;
+  const uint32_t vtable_bytes = load<uint16_t>(vtable);
+  if (vtable_bytes % sizeof(uint16_t) != 0 || vtable_bytes > size_ - vtable) return false;
+  uint32_t end = kWordBytes;
+  uint32_t aligned = kWordBytes;
+  uint32_t offsets = 0;
+  uint32_t only = 0;
+  bool simple = true;
+  const auto index = static_cast<size_t>(shape);
+  const Field* const begin = kFields + kEnds.of[index];
+  for (const Field* f = begin; f != kFields + kEnds.of[index + 1]; ++f) {
+    if (f->slot >= vtable_bytes) continue;
+    const uint32_t offset = load<uint16_t>(vtable + f->slot);
+    if (offset == 0) continue;
+    const uint32_t place = at + offset;
+    const uint32_t bytes = f->kind < kOffset ? 1U << f->kind : kWordBytes;
+    if (place > size_ || bytes > size_ - place || place % bytes != 0) return false;
+    if (bytes > aligned) aligned = bytes;
+    if (offset + bytes > end) end = offset + bytes;
+    if (f->kind < kOffset) continue;
+    simple = f->kind == kOffset && offsets == 0;
+    only = offset;
+    offsets |= 1U << (f - begin);
+  }
+  // A field may begin in a table's last 64 KB and end behind them: such a vtable is looked at anew.
+  const bool short_enough = end <= 0xFFFF;
+  seen = {.vtable = vtable,
+          .end = static_cast<uint16_t>(short_enough ? end : 0),
+          .offsets = static_cast<uint16_t>(offsets),
+          .offset = static_cast<uint16_t>(only),
+          .simple = simple,
+          .aligned = static_cast<uint8_t>(aligned - 1),
+          .remainder = static_cast<uint8_t>(at & (aligned - 1))};
+  return true;
 }
 
-// Reads the offset at `at`, where there is room for one, to a place where there is room for another
-// word.
-bool Verifier::follow(uint32_t at, uint32_t& target) const {
-  const auto offset = load<uint32_t>(at);
-  if (offset > size_ - at) return false;
-  target = at + offset;
-  return target <= size_ - kWordBytes && target % kWordBytes == 0;
-}
-
-bool Verifier::table_fits(uint32_t at, Shape shape) const {
+bool Verifier::look_around(uint32_t at, Shape shape) {
   // A table holds at most two others, which hold none.
   struct Pending {
     uint32_t at;
@@ -126,21 +143,21 @@ bool Verifier::table_fits(uint32_t at, Shape shape) const {
   for (uint32_t count = 1; count > 0;) {
     const Pending table = pending[--count];
     const uint32_t vtable = table.at - load<uint32_t>(table.at);
-    if (vtable > size_ - kWordBytes || vtable % sizeof(uint16_t) != 0) return false;
-    const uint32_t vtable_bytes = load<uint16_t>(vtable);
-    if (vtable_bytes % sizeof(uint16_t) != 0 || vtable_bytes > size_ - vtable) return false;
     const auto index = static_cast<size_t>(table.shape);
-    const Field* const end = kFields + kEnds.of[index + 1];
-    for (const Field* f = kFields + kEnds.of[index]; f != end; ++f) {
-      if (f->slot >= vtable_bytes) continue;
-      const uint32_t offset = load<uint16_t>(vtable + f->slot);
-      if (offset == 0) continue;
-      const uint32_t place = table.at + offset;
-      const uint32_t bytes = f->kind < kOffset ? 1U << f->kind : kWordBytes;
-      if (place > size_ || bytes > size_ - place || place % bytes != 0) return false;
-      if (f->kind < kOffset) continue;
+    Seen& seen = seen_[index];
+    if (!is_known(table.at, vtable, seen)) {
+      const Seen last = seen;
+      seen = before_[index];
+      before_[index] = last;
+      if (!is_known(table.at, vtable, seen) && !look(table.at, vtable, table.shape, seen)) {
+        return false;
+      }
+    }
+    const Field* f = kFields + kEnds.of[index];
+    for (uint32_t left = seen.offsets; left != 0; left >>= 1, ++f) {
+      if ((left & 1U) == 0) continue;
       uint32_t target = 0;
-      if (!follow(place, target)) return false;
+      if (!follow(table.at + load<uint16_t>(vtable + f->slot), target)) return false;
       if (f->kind == kTable) {
         pending[count++] = {target, f->shape};
       } else if (f->kind != kOffset) {
@@ -153,26 +170,14 @@ bool Verifier::table_fits(uint32_t at, Shape shape) const {
   return true;
 }
 
-bool Verifier::root_fits(Shape shape) const {
+bool Verifier::root_fits(Shape shape) {
   uint32_t target = 0;
   return size_ >= kWordBytes && follow(0, target) && table_fits(target, shape);
 }
 
-bool Verifier::fits(const void* table, Shape shape) const {
-  return table_fits(static_cast<uint32_t>(static_cast<const std::byte*>(table) - begin_), shape);
-}
-
-bool Verifier::entry_fits(const void* vector, uint32_t i, Shape shape) const {
-  const auto first =
-      static_cast<uint32_t>(static_cast<const std::byte*>(vector) - begin_) + kWordBytes;
-  uint32_t target = 0;
-  return follow(first + i * kWordBytes, target) && table_fits(target, shape);
-}
-
-bool Verifier::all_fit(const void* vector, Shape shape) const {
+bool Verifier::all_fit(const void* vector, Shape shape) {
   if (vector == nullptr) return true;
-  const auto at = static_cast<uint32_t>(static_cast<const std::byte*>(vector) - begin_);
-  for (uint32_t i = 0, count = load<uint32_t>(at); i < count; ++i) {
+  for (uint32_t i = 0, count = load<uint32_t>(place_of(vector)); i < count; ++i) {
     if (!entry_fits(vector, i, shape)) return false;
   }
   return true;

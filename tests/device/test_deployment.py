@@ -5,19 +5,18 @@ from __future__ import annotations
 import functools
 import re
 import subprocess
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bench import errors
-from bench.bundle import Options
+from bench.bundle import Options, verified
 from bench.cache import BUILD, sha256_file
 from bench.deployment import build_deployment, parse_report
 from bench.headroom import wrong_sums
-from bench.image import Image
-from bench.pipeline import Outcome, make_bundle, run_case
+from bench.image import Image, read_image
+from bench.pipeline import make_bundle, run_case
 from bench.record import Record
 from bench.targets import Request
 from tests.device.conftest import EMULATED, attempt_of, image_of, vector
@@ -103,7 +102,8 @@ def test_only_the_programs_kernels_are_in_it() -> None:
         ["arm-none-eabi-nm", "-C", elf], capture_output=True, text=True, check=True
     ).stdout
 
-    assert re.search(r"quantized_linear|fully", names)
+    program, _ = vector("linear", "cortex-m4")
+    assert {one.operator for one in program.manifest.operators} == read_image(elf).kernels
     assert not re.search(r"depthwise|avg_pool|send_hello|base64|\bmalloc\b|_sbrk", names)
 
 
@@ -118,16 +118,58 @@ def test_an_operator_without_kernel_is_named() -> None:
 
 
 @pytest.mark.qemu
-def test_a_program_that_it_refuses_is_an_error(run_once: Callable[..., Outcome]) -> None:
-    """The program's bytes are not a program: the report says so, and it is no result."""
+@pytest.mark.toolchain
+def test_what_only_checks_need_is_not_in_it() -> None:
+    """It loads what the lab image verified: neither the verifier nor the kernels' own checks are linked."""
+    elf = _elf("mps2-an386", "ds_cnn")
+    names = subprocess.run(
+        ["arm-none-eabi-nm", "-C", elf], capture_output=True, text=True, check=True
+    ).stdout
+
+    assert "rt::Method::load_verified" in names
+    assert not re.search(r"Verifier|\bprepare\(|rt_checks_|Args::match|rt::Method::load\(", names)
+
+
+@pytest.mark.qemu
+@pytest.mark.parametrize("board", EMULATED)
+def test_loading_takes_a_fraction_of_the_lab_images(board: str) -> None:
+    """What was checked there is not checked again: a fifth of the instructions is far above what is left."""
+    record = _record(board, "ds_cnn")
+
+    load, own = record.find("load"), record.find("load_deployment")
+    assert load is not None
+    assert own is not None
+    assert 1_000 < own.median < load.median / 4
+
+
+@pytest.mark.qemu
+@pytest.mark.parametrize("damage", ["nothing", "program", "crc", "no mark", "arena"])
+def test_a_program_that_was_not_verified_is_an_error(damage: str) -> None:
+    """One byte of the program, of the mark, or no mark at all: the report says so, and it is no result."""
     program, _ = vector("linear", "cortex-m4")
     attempt = attempt_of("mps2-an386", program, Options(warmup=0, iterations=0))
     elf = _elf("mps2-an386", "linear")
     image: Image = replace(attempt.image, elf=elf)
-    bundle, _ = make_bundle(program, attempt.plan)
-    broken = bytearray(bundle.data)
-    broken[bundle.pte_offset + 4] ^= 0xFF
+    plain, _ = make_bundle(program, attempt.plan)
+    record = _record("mps2-an386", "linear")
+    parts = ("ram_method", "lab_ram_planned", "lab_ram_temporary")
+    needed = sum(_bytes(record, part) for part in parts)
+    needed += 1 << 28 if damage == "arena" else 0
+    bundle = verified(plain, needed, _bytes(record, "lab_ram_temporary"))
+    broken = bytearray(plain.data if damage == "no mark" else bundle.data)
+    if damage == "program":
+        broken[bundle.pte_offset + program.manifest.pte_bytes // 2] ^= 0x01
+    if damage == "crc":
+        broken[88] ^= 0x01
     request = Request(attempt.case.board, image, replace(bundle, data=bytes(broken)), 1, 60.0)
 
-    with pytest.raises(errors.DeviceRefusedError, match="refuses the program"):
-        parse_report(attempt.target.run(request), "linear")
+    transcript = attempt.target.run(request)
+
+    if damage == "nothing":
+        assert len(parse_report(transcript, "linear").outputs) > 0
+    elif damage == "arena":
+        with pytest.raises(errors.DoesNotFitError, match=f"need {needed} bytes"):
+            parse_report(transcript, "linear")
+    else:
+        with pytest.raises(errors.DeviceRefusedError, match="refuses the program"):
+            parse_report(transcript, "linear")

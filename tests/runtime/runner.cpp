@@ -107,6 +107,48 @@ rt::Error load_with_need(std::span<const std::byte> pte, std::string_view method
   return error;
 }
 
+bool same(const rt::MemoryUse& a, const rt::MemoryUse& b) {
+  return a.planned_bytes == b.planned_bytes && a.method_bytes == b.method_bytes &&
+         a.temporary_bytes == b.temporary_bytes;
+}
+
+// What was loaded with every check once more without them, into an arena of its own of just the
+// size that it needs, which has its inputs from the files.
+// @return whether it is the same: pools, instructions, and the bytes of every output.
+bool same_without_checks(std::span<const std::byte> pte, std::string_view name,
+                         const rt::Method& checked, char** inputs) {
+  const rt::MemoryUse use = checked.memory();
+  const uint32_t pools = use.planned_bytes + use.method_bytes;
+  const uint32_t temporary_begin = (pools + kAlignment - 1) / kAlignment * kAlignment;
+  const rt::Verified verified = {
+      use.temporary_bytes == 0 ? pools : temporary_begin + use.temporary_bytes,
+      use.temporary_bytes};
+  rt::Method method;
+  rt::Failure why;
+  Block small(verified.needed_bytes == 0 ? 0 : verified.needed_bytes - 1, 0);
+  if (verified.needed_bytes != 0 &&
+      rt::Method::load_verified(pte, name, small.span(), verified, method, why) !=
+          rt::Error::kArenaTooSmall) {
+    return false;
+  }
+  Block arena(verified.needed_bytes, 0);
+  if (rt::Method::load_verified(pte, name, arena.span(), verified, method, why) != rt::Error::kOk ||
+      !same(use, method.memory()) || method.input_count() != checked.input_count() ||
+      method.instruction_count() != checked.instruction_count()) {
+    return false;
+  }
+  for (uint32_t i = 0; i < method.input_count() && inputs[i] != nullptr; ++i) {
+    copy({method.input(i).data(), method.input(i).nbytes()}, read_file(inputs[i]));
+  }
+  if (method.execute(why) != rt::Error::kOk) return false;
+  for (uint32_t i = 0; i < method.output_count(); ++i) {
+    const rt::Tensor& a = method.output(i);
+    const rt::Tensor& b = checked.output(i);
+    if (a.nbytes() != b.nbytes() || std::memcmp(a.data(), b.data(), a.nbytes()) != 0) return false;
+  }
+  return true;
+}
+
 int run(int argc, char** argv) {
   if (argc < 8) return 2;
   const std::vector<char> file = read_file(argv[2]);
@@ -152,6 +194,10 @@ int run(int argc, char** argv) {
   if (method.execute(why, &hook) != rt::Error::kOk) {
     print_failure(why);
     return kRefused;
+  }
+  if (argc > 8 && !same_without_checks(pte.span(), argv[3], method, argv + 8)) {
+    std::fprintf(stderr, "loaded without checks it is another method\n");
+    return 2;
   }
   std::ofstream out(argv[7], std::ios::binary);
   for (uint32_t i = 0; i < method.output_count(); ++i) {

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.bundle import Inject, Options, pack, pack_mailbox
+from bench.bundle import Inject, Options, pack, pack_mailbox, verified
 from bench.errors import InputError
 
 
@@ -53,6 +53,20 @@ def test_everything_is_aligned_and_round_trips(pte: bytes, sizes: list[int], cou
         assert bundle.data[position : position + len(item)] == item
         position += -(-len(item) // 16) * 16
     assert f"{zlib.crc32(bundle.data):08x}" == bundle.crc32
+
+
+def test_the_mark_of_a_verified_program_is_about_its_bytes() -> None:
+    """Flag, CRC of the program alone and what its load said of memory; the bundle's own CRC follows."""
+    bundle = pack(b"P" * 100, [[b"a" * 20]], Options())
+
+    marked = verified(bundle, 5000, 1040)
+
+    assert _u32(marked.data, 44) == _u32(bundle.data, 44) | 16
+    assert [_u32(marked.data, o) for o in (88, 92, 96)] == [zlib.crc32(b"P" * 100), 5000, 1040]
+    assert marked.data[100:128] == bytes(28)
+    assert marked.data[:44] + marked.data[48:88] == bundle.data[:44] + bundle.data[48:88]
+    assert marked.data[128:] == bundle.data[128:]
+    assert f"{zlib.crc32(marked.data):08x}" == marked.crc32 != bundle.crc32
 
 
 def test_samples_of_unlike_sizes_are_refused() -> None:

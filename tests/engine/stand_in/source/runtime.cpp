@@ -35,9 +35,10 @@ Result<Program> Program::load(DataLoader* loader, Verification) {
 // here.
 Result<MethodMeta> Program::method_meta(const char* name) const {
   rt::pte::Plan plan;
-  if (rt::pte::open(bytes_, name, plan) != rt::Error::kOk) return Error::InvalidArgument;
+  rt::pte::Verifier verifier;
+  if (rt::pte::open(bytes_, name, verifier, plan) != rt::Error::kOk) return Error::InvalidArgument;
   int32_t instruction = 0;
-  if (plan.check(instruction) != rt::Error::kOk) return Error::InvalidProgram;
+  if (plan.check(verifier, instruction) != rt::Error::kOk) return Error::InvalidProgram;
   MethodMeta meta;
   meta.instructions = plan.instruction_count();
   return meta;
