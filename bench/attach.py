@@ -71,7 +71,7 @@ def target_for(board: Board, attach: Attach, say: Callable[[str], None]) -> Targ
         return _stand_in(board, f"--attach={Mode.TWIN.value}", say)
     devices = _devices(board, attach)
     if not devices:
-        missing = f"{site_path().name} names no device that is a {board.id}"
+        missing = f"{site_path().name} names no device of the board {board.id}"
         if attach.mode is Mode.HARDWARE:
             raise ProbeMissingError(
                 missing,

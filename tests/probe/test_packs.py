@@ -98,7 +98,7 @@ def test_a_board_without_a_device_is_emulated_or_an_error(monkeypatch: pytest.Mo
 
     assert "emulator" == target_for(emulated, Attach(), print).attachment
     assert "emulator" == target_for(emulated, Attach(Mode.TWIN), print).attachment
-    with pytest.raises(ProbeMissingError, match="names no device that is a mps2-an386"):
+    with pytest.raises(ProbeMissingError, match="names no device of the board mps2-an386"):
         target_for(emulated, Attach(Mode.HARDWARE), print)
 
 
