@@ -60,13 +60,16 @@ def target_for(board: Board, attach: Attach, say: Callable[[str], None]) -> Targ
         InputError: the named device is another board, or no FVP models the board.
         ProbeMissingError: a device is wanted and none is attached, or there is nothing to stand in for it.
         PackMissingError: the chip needs a CMSIS-Pack that is not here.
+        ToolMissingError: the FVP is not installed.
     """
     if attach.mode is Mode.FVP:
         if board.id != fvp.BOARD:
             raise InputError(
                 f"no FVP models a {board.id}", where=board.id, hint=f"--board={fvp.BOARD}"
             )
-        return fvp.FvpTarget(attach.fvp or fvp.PROGRAM)
+        target = fvp.FvpTarget(attach.fvp or fvp.PROGRAM)
+        target.find()  # before anything is exported or built for it
+        return target
     if attach.mode is Mode.TWIN:
         return _stand_in(board, f"--attach={Mode.TWIN.value}", say)
     devices = _devices(board, attach)

@@ -52,6 +52,17 @@ class FvpTarget:
     def __init__(self, program: str = PROGRAM) -> None:
         self.program = program
 
+    def find(self) -> str:
+        """Return the FVP's path; raises ToolMissingError if it is not installed."""
+        found = shutil.which(self.program)
+        if found is None:
+            raise ToolMissingError(
+                f"{self.program} is not installed",
+                where=BOARD,
+                hint="Arm's Ecosystem FVPs are free to download; put it on PATH or name it with --fvp=FILE",
+            )
+        return found
+
     def run(self, request: Request) -> Transcript:
         """Boot the image once.
 
@@ -61,13 +72,7 @@ class FvpTarget:
                 exit code than the device.
         """
         where = request.board.id
-        found = shutil.which(self.program)
-        if found is None:
-            raise ToolMissingError(
-                f"{self.program} is not installed",
-                where=where,
-                hint="Arm's Ecosystem FVPs are free to download; put it on PATH or name it with --fvp=FILE",
-            )
+        found = self.find()
         with tempfile.TemporaryDirectory(prefix="bench-") as folder:
             bundle, mailbox, uart = (Path(folder) / name for name in ("bundle", "mailbox", "uart0"))
             bundle.write_bytes(request.bundle.data)

@@ -126,8 +126,10 @@ def test_a_deadline_ends_it(program: str, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_without_an_fvp_it_is_said(tmp_path: Path) -> None:
-    """A missing program is a missing tool, another board than it models a usage error."""
+    """A missing program is a missing tool, another board than it models a usage error: both before anything is built."""
     with pytest.raises(InputError):
         target_for(find_boards("nrf5340")[0], Attach(Mode.FVP), lambda _: None)
 
-    assert isinstance(_fault(str(tmp_path / "no_fvp")), ToolMissingError)
+    missing = Attach(Mode.FVP, fvp=str(tmp_path / "no_fvp"))
+    with pytest.raises(ToolMissingError, match="no_fvp is not installed"):
+        target_for(find_boards("mps3-an547")[0], missing, lambda _: None)
