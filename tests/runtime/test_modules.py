@@ -187,6 +187,21 @@ def test_numbers_as_inputs(runner: Runner, tmp_path: Path) -> None:
     compare(run, x * 3)
 
 
+def test_outputs_in_the_input_of_topk(runner: Runner, tmp_path: Path) -> None:
+    """What the fuzz target found: once an output overwrote the input, no element was the next best."""
+    x = torch.tensor([3.0, 1.0, 2.0])
+    file = _program.deserialize_pte_binary(lowered(Calls(lambda a: tuple(a.topk(3))), (x,)))
+    plan = file.program.execution_plan[0]
+    given, values = (plan.values[ends[0]].val for ends in (plan.inputs, plan.outputs))
+    values.allocation_info.memory_offset_low = given.allocation_info.memory_offset_low
+    program = bytes(_program.serialize_pte_binary(file))
+
+    run = execute(runner, tmp_path, program, (x,))
+
+    # 2 is written over 1, and nothing follows the last 2.
+    compare(run, (torch.tensor([3.0, 2.0, 2.0]), torch.tensor([0, 2, 2])))
+
+
 def test_dynamic_shapes_are_named(runner: Runner) -> None:
     """A shape that is known only at run time is refused when the program is loaded, with the value."""
     rows = torch.export.Dim("rows", min=1, max=8)

@@ -78,7 +78,9 @@ Error run(const Args& args, std::span<std::byte>) {
         int64_t* index = indices.as<int64_t>() + offset[2] + i * stride[2];
         int32_t last = -1;
         for (int32_t k = 0; k < args.integer(kCount); ++k) {
-          last = next_best(line, from.of[along], input.size(along), last, args.boolean(kLargest));
+          const int32_t next =
+              next_best(line, from.of[along], input.size(along), last, args.boolean(kLargest));
+          if (next >= 0) last = next;  // else an output lies in the input, which has changed
           value[k * to.of[along]] = line[last * from.of[along]];
           index[k * to_indices.of[along]] = last;
         }
