@@ -14,6 +14,8 @@ const char* error_name(Error error) {
       return "program-truncated";
     case Error::kProgramCorrupt:
       return "program-corrupt";
+    case Error::kProgramTangled:
+      return "program-tangled";
     case Error::kMethodMissing:
       return "method-missing";
     case Error::kDelegateUnsupported:

@@ -13,6 +13,7 @@ enum class [[nodiscard]] Error : uint8_t {
   kProgramForeign,     // not an ExecuTorch program of this version ("ET12")
   kProgramTruncated,   // the extended header promises more bytes than there are
   kProgramCorrupt,     // the flatbuffer verifier refused it, or a required field is missing
+  kProgramTangled,     // its parts are named more often than its size allows
   kMethodMissing,      // no execution plan of that name
 
   // Things of the format that this runtime does not execute.

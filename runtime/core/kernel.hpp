@@ -14,6 +14,7 @@ namespace rt {
 // What an instruction needs beside its arguments; `prepare` fills it in.
 struct Needs {
   uint32_t temporary_bytes = 0;  // scratch while `run` runs, 16-byte aligned
+  uint32_t elements_read = 0;    // by `prepare`, of constant tensors
 };
 
 // Checks every argument once, when the method is loaded. May read constant tensors, never others.

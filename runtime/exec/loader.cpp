@@ -11,6 +11,11 @@ namespace {
 // A program has hundreds of these; the figures in docs/runtime.md count on it.
 static_assert(sizeof(void*) != 4 || (sizeof(Tensor) == 20 && sizeof(ValueSlot) == 4));
 
+// What loading may take beyond a fixed time for each value that the program names, in items that
+// are looked at: of lists, once each time that one is named; of buffers before a tensor's; of
+// constants that kernels check. docs/robustness.md has what it bounds.
+constexpr uint64_t kStepsAByte = 4;
+
 uint32_t clamp_to_u32(uint64_t bytes) {
   constexpr uint64_t kMax = std::numeric_limits<uint32_t>::max();
   return static_cast<uint32_t>(bytes < kMax ? bytes : kMax);
@@ -33,6 +38,7 @@ void describe_operator(const pte::Plan& plan, uint32_t operator_index, Failure& 
 }
 
 Error Method::Loader::load(std::span<const std::byte> pte, std::string_view name) {
+  steps_left_ = kStepsAByte * pte.size();
   RT_TRY(pte::open(pte, name, verifier_, method_.plan_));
   RT_TRY(method_.plan_.check(verifier_, why_.instruction));
 
@@ -118,6 +124,7 @@ Error Method::Loader::count_tensors(uint32_t& count) {
       if (value == nullptr) return corrupt(named);
       const auto* items = tensor_indices(*value);
       Error error = take(named);
+      if (error == Error::kOk && items != nullptr) error = spend(items->size());
       for (uint32_t n = 0; error == Error::kOk && items != nullptr && n < items->size(); ++n) {
         const auto item = static_cast<uint32_t>(items->Get(n));
         if (item < values) error = take(item);
@@ -132,6 +139,12 @@ Error Method::Loader::count_tensors(uint32_t& count) {
 Error Method::Loader::corrupt(uint32_t value) {
   why_.value = static_cast<int32_t>(value);
   return Error::kProgramCorrupt;
+}
+
+Error Method::Loader::spend(uint32_t steps) {
+  if (steps > steps_left_) return Error::kProgramTangled;
+  steps_left_ -= steps;
+  return Error::kOk;
 }
 
 Method::Loader::Layout Method::Loader::lay_out() const {
@@ -159,20 +172,25 @@ Error Method::Loader::read_values() {
   return for_each_named(method_.plan_, [this](uint32_t value) { return use(value); });
 }
 
-// Reads a value and the items of a list, unless that was done. Items that lead nowhere are left
+// Reads a value and the items of a list, unless that was done; the kernels look at a list's items
+// each time that it is named. Items that lead nowhere are left
 // out: Args::match finds them.
 Error Method::Loader::use(uint32_t value) {
-  if (method_.kinds_[value] != ValueKind::kUnused) return Error::kOk;
-  RT_TRY(read(value, ValueKind::kTensor));
+  const bool known = method_.kinds_[value] != ValueKind::kUnused;
+  if (!known) RT_TRY(read(value, ValueKind::kTensor));
   const uint32_t count = method_.plan_.value_count();
   if (method_.kinds_[value] == ValueKind::kIntList) {
     const BoxedList list = method_.slots_[value].list;
+    RT_TRY(spend(list.count()));
+    if (known) return Error::kOk;
     for (uint32_t i = 0; i < list.count(); ++i) {
       const auto item = static_cast<uint64_t>(list.item(i));
       if (item < count) RT_TRY(read(static_cast<uint32_t>(item), ValueKind::kInt));
     }
   } else if (method_.kinds_[value] == ValueKind::kTensorList) {
     const TensorIndices list = method_.slots_[value].tensors;
+    RT_TRY(spend(list.count()));
+    if (known) return Error::kOk;
     for (uint32_t i = 0; i < list.count(); ++i) {
       const auto item = static_cast<uint32_t>(list.item(i));
       if (item < count) RT_TRY(read(item, ValueKind::kTensor));
@@ -221,7 +239,10 @@ Error Method::Loader::read_tensor(const fb::Tensor& table, Tensor& out) {
   RT_TRY(method_.plan_.tensor(verifier_, table, out, place));
   if (place.constant != nullptr || planned_ == nullptr) return Error::kOk;
   out.place(planned_ + place.offset_bytes);
-  if (place.buffer > 1) out.place(out.data() + buffer_begin(method_.plan_, place.buffer));
+  if (place.buffer > 1) {
+    RT_TRY(spend(place.buffer));
+    out.place(out.data() + buffer_begin(method_.plan_, place.buffer));
+  }
   return Error::kOk;
 }
 
@@ -252,7 +273,9 @@ Error Method::Loader::prepare(uint32_t& temporary_bytes) {
     const Kernel* const kernel = method_.kernels_[instruction.operator_index];
     Args args(method_.values(), instruction.arguments, instruction.argument_count);
     Needs needs;
-    if (const Error error = kernel->prepare(args, needs); error != Error::kOk) {
+    Error error = kernel->prepare(args, needs);
+    if (error == Error::kOk) error = spend(needs.elements_read);
+    if (error != Error::kOk) {
       why_.instruction = static_cast<int32_t>(i);
       why_.value = args.refused_value();
       describe_operator(plan, instruction.operator_index, why_);

@@ -36,6 +36,7 @@ class Method::Loader {
   Error find_kernels();
   Error refuse_operator(uint32_t instruction, uint32_t operator_index);
   Error corrupt(uint32_t value);
+  Error spend(uint32_t steps);
   Error read_values();
   Error use(uint32_t value);
   Error read(uint32_t value, ValueKind most);
@@ -51,6 +52,7 @@ class Method::Loader {
   pte::Verifier verifier_;
   Tensor* tensors_ = nullptr;
   uint32_t tensor_count_ = 0, tensor_capacity_ = 0;
+  uint64_t steps_left_ = 0;  // of loading, see spend()
   // Start of the planned buffers; nullptr if the arena is too small and only its need is sought.
   std::byte* planned_ = nullptr;
 };

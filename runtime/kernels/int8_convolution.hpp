@@ -35,7 +35,7 @@ Window convolution_window(const ArgsType& args, const Tensor& out, int32_t kerne
 
 // Checks all that does not depend on the weight's layout.
 inline Error check_convolution(Args& args, const ConvolutionArguments& at, int32_t kernel_h,
-                               int32_t kernel_w, int32_t out_channels) {
+                               int32_t kernel_w, int32_t out_channels, Needs& needs) {
   using A = ConvolutionArguments;
   RT_TRY(expect_type(args, {A::kInput, A::kWeight, at.out}, ScalarType::kChar));
   RT_TRY(expect_channels_last(args, {A::kInput, at.out}));
@@ -55,6 +55,7 @@ inline Error check_convolution(Args& args, const ConvolutionArguments& at, int32
   RT_TRY(expect_bias(args, A::kBias, out_channels));
   RT_TRY(expect_offset(args, at.input_offset));
   RT_TRY(expect_zero_point(args, at.output_offset));
+  needs.elements_read += static_cast<uint32_t>(out_channels);
   RT_TRY(expect_requantizations(args, at.multipliers, at.shifts, out_channels));
   return expect_activation(args, at.activation_min, at.activation_max);
 }

@@ -142,7 +142,7 @@ static_assert(static_cast<int>(fb::TensorShapeDynamism::STATIC) == 0,
               "a field that is left out is 0 to Fields");
 
 Error check_instruction(const fb::ExecutionPlan& plan, const fb::Instruction& instruction,
-                        Verifier& verifier) {
+                        Verifier& verifier, uint32_t& names) {
   switch (instruction.instr_args_type()) {
     case fb::InstructionArguments::KernelCall:
       break;
@@ -162,6 +162,7 @@ Error check_instruction(const fb::ExecutionPlan& plan, const fb::Instruction& in
   if (index < 0 || static_cast<uint32_t>(index) >= length(plan.operators())) {
     return Error::kIndexOutOfRange;
   }
+  names = length(call->args());
   return all_below(span(call->args()), length(plan.values())) ? Error::kOk
                                                               : Error::kIndexOutOfRange;
 }
@@ -244,11 +245,17 @@ Error Plan::check(Verifier& verifier, int32_t& instruction) {
     if (bytes < 0 || static_cast<uint64_t>(bytes) > kMaxBytes) return Error::kTensorOutOfBounds;
   }
   const auto& instructions = *plan_->chains()->Get(0)->instructions();
+  // Each naming takes bytes of its own in the file. Where instructions share what they consist of,
+  // they could name as many values as the square of its size.
+  uint64_t named = inputs().size() + outputs().size();
   trust();
   for (uint32_t i = 0; i < instructions.size(); ++i) {
-    const Error error = verifier.entry_fits(&instructions, i, Shape::kInstruction)
-                            ? check_instruction(*plan_, *instructions.Get(i), verifier)
-                            : Error::kProgramCorrupt;
+    uint32_t names = 0;
+    Error error = verifier.entry_fits(&instructions, i, Shape::kInstruction)
+                      ? check_instruction(*plan_, *instructions.Get(i), verifier, names)
+                      : Error::kProgramCorrupt;
+    named += 1 + names;
+    if (error == Error::kOk && named > file_.size()) error = Error::kProgramTangled;
     if (error != Error::kOk) {
       instruction = static_cast<int32_t>(i);
       return error;

@@ -52,8 +52,8 @@ class Plan {
 
   // Checks the plan's structure and every index in it; only then are there instructions.
   // @return delegate-unsupported, control-flow-unsupported, instruction-unsupported,
-  //     device-unsupported, index-out-of-range, program-corrupt; `instruction` is the culprit or
-  //     -1.
+  //     device-unsupported, index-out-of-range, program-corrupt, program-tangled; `instruction` is
+  //     the culprit or -1.
   Error check(Verifier& verifier, int32_t& instruction);
   // Takes the structure for what it must be: the same bytes were checked before.
   void trust();

@@ -112,3 +112,17 @@ def run_on(board: Board, bundle: Bundle, *, deadline_s: float = DEADLINE_S) -> R
     assert (noise_bytes, damage) == (0, ()), transcript.diagnostics
     assert [line.seq for line in lines] == list(range(len(lines)))
     return Ran(lines, transcript)
+
+
+def instructions(ran: Ran, board: Board, ticks: int) -> int:
+    """Return the instructions of a window, docs/wire.md."""
+    assert board.qemu is not None
+    counter = {key: int(value) for key, value in ran.one("counter").items()}
+    per_second = int(ran.one("hello")["counter_hz"]) << board.qemu.icount_shift
+    handler = counter["wrap_instructions"]
+
+    def count(t: int) -> int:
+        return ((2 * t + 1) * 10**9 + per_second) // (2 * per_second)
+
+    wraps = max(0, ticks - handler * per_second // 10**9) >> counter["wrap_bits"]
+    return count(ticks) - count(counter["overhead"]) - wraps * handler

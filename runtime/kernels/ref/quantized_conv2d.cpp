@@ -16,14 +16,14 @@ constexpr A kAt = {.input_offset = 6,
                    .activation_max = 11,
                    .out = 13};
 
-Error prepare(Args& args, Needs&) {
+Error prepare(Args& args, Needs& needs) {
   // The planned scratch (12) is CMSIS-NN's; this kernel needs none.
   RT_TRY(args.match("ttnllliittiito="));
   RT_TRY(expect_rank(args, A::kInput, 4));
   RT_TRY(expect_rank(args, A::kWeight, 4));
   RT_TRY(expect_rank(args, kAt.out, 4));
   const Tensor& weight = args.tensor(A::kWeight);
-  RT_TRY(check_convolution(args, kAt, weight.size(1), weight.size(2), weight.size(0)));
+  RT_TRY(check_convolution(args, kAt, weight.size(1), weight.size(2), weight.size(0), needs));
   const int32_t channels = args.tensor(A::kInput).size(1);
   const int32_t groups = channels / weight.size(3);
   const bool divides =

@@ -18,14 +18,14 @@ constexpr A kAt = {.input_offset = 7,
                    .activation_max = 12,
                    .out = 14};
 
-Error prepare(Args& args, Needs&) {
+Error prepare(Args& args, Needs& needs) {
   // The planned scratch (13) is CMSIS-NN's; this kernel needs none.
   RT_TRY(args.match("ttnllliiittiito="));
   RT_TRY(expect_rank(args, A::kInput, 4));
   RT_TRY(expect_rank(args, A::kWeight, 4));
   RT_TRY(expect_rank(args, kAt.out, 4));
   const Tensor& weight = args.tensor(A::kWeight);
-  RT_TRY(check_convolution(args, kAt, weight.size(1), weight.size(2), weight.size(3)));
+  RT_TRY(check_convolution(args, kAt, weight.size(1), weight.size(2), weight.size(3), needs));
   RT_TRY(expect_range(args, kDepthMultiplier, 1, weight.size(3)));
   const int64_t outputs = int64_t{args.tensor(A::kInput).size(1)} * args.integer(kDepthMultiplier);
   const bool fits = weight.size(0) == 1 && outputs == weight.size(3);

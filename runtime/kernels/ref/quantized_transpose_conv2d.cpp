@@ -56,7 +56,7 @@ TransposedWindow window_of(const Args& args) {
   return window;
 }
 
-Error prepare(Args& args, Needs&) {
+Error prepare(Args& args, Needs& needs) {
   // Both scratch tensors are CMSIS-NN's; this kernel needs none.
   RT_TRY(args.match("ttnlllliittiitto="));
   RT_TRY(expect_type(args, {kInput, kWeight, kOut}, ScalarType::kChar));
@@ -83,6 +83,7 @@ Error prepare(Args& args, Needs&) {
   RT_TRY(expect_bias(args, kBias, channels));
   RT_TRY(expect_offset(args, kInputOffset));
   RT_TRY(expect_zero_point(args, kOutputOffset));
+  needs.elements_read += static_cast<uint32_t>(channels);
   RT_TRY(expect_requantizations(args, kMultipliers, kShifts, channels));
   return expect_activation(args, kActivationMin, kActivationMax);
 }
