@@ -36,6 +36,11 @@ class Inject(IntEnum):
     STOP_WITHOUT_END = 3
     STACK_OVERFLOW = 4
     COUNT = 5
+    WRITE_IN_FRONT = 6
+    WRITE_BEHIND = 7
+    WRITE_FIXED = 8
+    WRITE_IN_FRONT_OF_OUTPUT = 9
+    WRITE_BEHIND_OUTPUT = 10
 
 
 @dataclass(frozen=True)

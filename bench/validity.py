@@ -53,7 +53,7 @@ _ALL = (
          "against this machine's clock"),
     Rule("clock-unchecked", Weight.DEGRADED, "on a part: the counter's rate was not held against this machine's clock"),
     Rule("output-unwritten", Weight.INVALID, "an output still has the pattern that it was filled with: nothing wrote it"),
-    Rule("guard-damaged", Weight.INVALID, "a kernel wrote past the memory that the program was given, or beside its output"),
+    Rule("guard-damaged", Weight.INVALID, "a kernel wrote outside the memory that it was given: around the program's, into the engine's own, or beside its output"),
     Rule("parts-differ", Weight.INVALID, "a total of bytes is not the sum of its parts, or another witness of them differs"),
     Rule("no-host-reference", Weight.DEGRADED, "outputs are compared with the float model alone; of a ready .pte with nothing"),
     Rule("cpu-unknown", Weight.NOTE, "a ready .pte does not say for which cpu it was lowered"),
@@ -198,6 +198,16 @@ def _of_guard(run: Run) -> Iterator[Finding]:
         yield (
             "guard-damaged",
             f"{guard.damaged} of {guard.nbytes} bytes behind the program's memory changed",
+        )
+    if guard.front_damaged:
+        yield (
+            "guard-damaged",
+            f"{guard.front_damaged} of {guard.front} bytes in front of the program's memory changed",
+        )
+    if guard.fixed_damaged:
+        yield (
+            "guard-damaged",
+            f"the engine's own data ({guard.fixed} bytes behind the memory plan) changed",
         )
     if guard.beside_damaged:
         first = _instruction(run, guard.first)

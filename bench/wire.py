@@ -147,6 +147,8 @@ class Guard:
         nbytes: behind what the program may use of the arena.
         beside: around each instruction's output.
         first: the first instruction that wrote beside its output, -1 if none did.
+        front: in front of the program's memory.
+        fixed: of the engine's own data; `fixed_damaged` is 1 if they changed, whatever the number.
     """
 
     nbytes: int = 0
@@ -154,6 +156,10 @@ class Guard:
     beside: int = 0
     beside_damaged: int = 0
     first: int = -1
+    front: int = 0
+    front_damaged: int = 0
+    fixed: int = 0
+    fixed_damaged: int = 0
 
 
 @dataclass(frozen=True)
@@ -433,8 +439,10 @@ class _Said:
             case "clock":
                 self.clock[line.seq] = line.number("ticks")
             case "guard":
-                names = ("bytes", "damaged", "beside", "beside_damaged", "i")
-                self.guard = Guard(*(line.number(name) for name in names if name in line.fields))
+                renamed = {"bytes": "nbytes", "i": "first"}
+                self.guard = Guard(
+                    **{renamed.get(key, key): line.number(key) for key in line.fields}
+                )
 
 
 def parse(transcript: Transcript, expected: Expected) -> RunLog:

@@ -64,9 +64,8 @@ BundleRefusal open_bundle(uint32_t arena_bytes, Bundle& bundle) {
     return refuse("bundle-method");
   }
   if ((header.flags & ~kFlags) != 0) return refuse("bundle-flags", header.flags, kFlags);
-  if (header.inject > static_cast<uint32_t>(Inject::kCountInstructions)) {
-    return refuse("bundle-inject", header.inject,
-                  static_cast<uint32_t>(Inject::kCountInstructions));
+  if (header.inject > static_cast<uint32_t>(kLastInject)) {
+    return refuse("bundle-inject", header.inject, static_cast<uint32_t>(kLastInject));
   }
   if (header.arena_limit_bytes > arena_bytes) {
     return refuse("arena-too-small", arena_bytes, header.arena_limit_bytes);

@@ -16,7 +16,14 @@ enum class Inject : uint32_t {
   kStopWithoutEnd = 3,
   kStackOverflow = 4,
   kCountInstructions = 5,  // not a fault: windows of a known length, see docs/bundle.md
+  // One byte, after the last instruction of the inference that is watched:
+  kWriteInFront = 6,        // of the program's memory
+  kWriteBehind = 7,         // what the program needs of it
+  kWriteFixed = 8,          // the engine's own data
+  kWriteInFrontOutput = 9,  // of the last instruction's output
+  kWriteBehindOutput = 10,
 };
+inline constexpr Inject kLastInject = Inject::kWriteBehindOutput;
 
 /** The header as it lies in the slot, little-endian like every core here. */
 struct BundleHeader {

@@ -90,4 +90,11 @@ void for_each_argument(uint32_t instruction, void (*use)(void*, std::span<const 
 
 Memory memory();
 
+/** A part of the arena that was given to a load. */
+struct Part {
+  uint32_t begin, bytes;
+};
+/** What no execute may change, from a load to the next; no bytes if the engine has no such part. */
+Part fixed_memory();
+
 }  // namespace fw::engine

@@ -104,4 +104,10 @@ Memory memory() {
           use.needed_bytes};
 }
 
+// Between the plan and the scratch, padding included: the scratch ends with what is needed.
+Part fixed_memory() {
+  const rt::MemoryUse use = method.memory();
+  return {use.planned_bytes, use.needed_bytes - use.temporary_bytes - use.planned_bytes};
+}
+
 }  // namespace fw::engine

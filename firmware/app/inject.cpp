@@ -1,5 +1,6 @@
 #include "firmware/app/inject.hpp"
 
+#include "firmware/app/engine.hpp"
 #include "firmware/app/wire.hpp"
 #include "firmware/port/port.hpp"
 
@@ -32,8 +33,24 @@ void inject_in_inference(Inject inject) {
     case Inject::kNone:
     case Inject::kStopWithoutEnd:
     case Inject::kCountInstructions:
+    case Inject::kWriteInFront:
+    case Inject::kWriteBehind:
+    case Inject::kWriteFixed:
+    case Inject::kWriteInFrontOutput:
+    case Inject::kWriteBehindOutput:
       break;
   }
+}
+
+void inject_write(Inject inject, const Guards& guards, uint32_t last) {
+  const std::span<const std::byte> output = engine::result(last);
+  const std::byte* at = nullptr;
+  if (inject == Inject::kWriteInFront) at = guards.front().data();
+  if (inject == Inject::kWriteBehind) at = guards.behind().data();
+  if (inject == Inject::kWriteFixed) at = guards.fixed().data();
+  if (inject == Inject::kWriteInFrontOutput) at = output.data() - 1;
+  if (inject == Inject::kWriteBehindOutput) at = output.data() + output.size();
+  if (at != nullptr) *const_cast<std::byte*>(at) ^= std::byte{1};
 }
 
 bool count_instructions() {

@@ -4,6 +4,7 @@
 #include "firmware/app/bundle.hpp"
 #include "firmware/app/crc32.hpp"
 #include "firmware/app/engine.hpp"
+#include "firmware/app/guards.hpp"
 #include "firmware/app/inject.hpp"
 #include "firmware/app/mailbox.hpp"
 #include "firmware/app/run.hpp"
@@ -65,7 +66,7 @@ int run_app() {
   send_hello(nonce, bundle.whole);
   send_counter();
   if (!why.code.empty()) return refuse(why);
-  why = open_bundle(static_cast<uint32_t>(arena().size()), bundle);
+  why = open_bundle(static_cast<uint32_t>(guarded_arena().size()), bundle);
   if (!why.code.empty()) return refuse(why);
   if (Inject{bundle.header->inject} == Inject::kCountInstructions) {
     return count_instructions() ? kExitOk : refuse({"inject-unsupported", 0, 0});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "firmware/app/engine.hpp"
 #include "firmware/port/port.hpp"
 
 namespace fw {
@@ -14,11 +15,6 @@ std::span<const std::byte> between(const std::byte* begin, const std::byte* end)
 const std::byte* end_of(std::span<const std::byte> bytes) { return bytes.data() + bytes.size(); }
 
 }  // namespace
-
-engine::Hook Neighbours::hook() {
-  return {[](void* self, uint32_t i) { static_cast<Neighbours*>(self)->before(i); },
-          [](void* self, uint32_t i) { static_cast<Neighbours*>(self)->after(i); }, this};
-}
 
 void Neighbours::before(uint32_t instruction) {
   const std::span<const std::byte> memory = arena();

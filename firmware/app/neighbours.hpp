@@ -6,8 +6,6 @@
 #include <cstdint>
 #include <span>
 
-#include "firmware/app/engine.hpp"
-
 namespace fw {
 
 /** Watches one inference. What lies around a planned output is other tensors, or the method's own
@@ -15,8 +13,9 @@ namespace fw {
  * result). */
 class Neighbours {
  public:
-  /** Around each instruction; `context` is this object. */
-  engine::Hook hook();
+  /** To be called around each instruction. */
+  void before(uint32_t instruction);
+  void after(uint32_t instruction);
 
   uint32_t bytes() const { return bytes_; }      // that were watched
   uint32_t damaged() const { return damaged_; }  // of them
@@ -25,8 +24,6 @@ class Neighbours {
  private:
   static constexpr size_t kReach = 16;  // bytes, to each side
 
-  void before(uint32_t instruction);
-  void after(uint32_t instruction);
   void leave_out(std::span<const std::byte> argument);
   uint32_t changed(std::span<const std::byte> now, const std::byte* kept) const;
 

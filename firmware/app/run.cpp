@@ -4,6 +4,7 @@
 
 #include "firmware/app/crc32.hpp"
 #include "firmware/app/engine.hpp"
+#include "firmware/app/guards.hpp"
 #include "firmware/app/inject.hpp"
 #include "firmware/app/mailbox.hpp"
 #include "firmware/app/neighbours.hpp"
@@ -55,22 +56,15 @@ void send_pool(std::string_view name, uint32_t have, uint32_t used) {
   Line("pool").text("name", name).number("have", have).number("used", used).send();
 }
 
-// What lies behind the last byte that the program may use: a kernel that writes past its memory is
-// seen. Empty if the arena is exactly as large as needed.
-constexpr size_t kGuardBytes = 64;
-constexpr std::byte kGuard{0x5A};
-std::span<std::byte> guard;
-
-void set_guard(std::span<std::byte> memory, size_t needed_bytes) {
-  guard = memory.subspan(std::min(needed_bytes, memory.size()));
-  guard = guard.first(std::min(guard.size(), kGuardBytes));
-  std::ranges::fill(guard, kGuard);
-}
+Guards guards;
 
 void send_guard(const Neighbours& neighbours) {
-  const auto damaged = std::ranges::count_if(guard, [](std::byte b) { return b != kGuard; });
   Line line("guard");
-  line.number("bytes", guard.size()).number("damaged", static_cast<uint64_t>(damaged));
+  line.number("bytes", guards.behind().size()).number("damaged", Guards::damaged(guards.behind()));
+  line.number("front", guards.front().size());
+  line.number("front_damaged", Guards::damaged(guards.front()));
+  line.number("fixed", guards.fixed().size());
+  line.number("fixed_damaged", guards.fixed_holds() ? 0 : 1);
   line.number("beside", neighbours.bytes()).number("beside_damaged", neighbours.damaged());
   if (neighbours.first() >= 0) line.signed_number("i", neighbours.first());
   line.send();
@@ -78,7 +72,7 @@ void send_guard(const Neighbours& neighbours) {
 
 bool load(const Bundle& bundle) {
   const uint32_t limit = bundle.header->arena_limit_bytes;
-  const std::span<std::byte> memory = limit == 0 ? arena() : arena().first(limit);
+  const std::span<std::byte> memory = limit == 0 ? guarded_arena() : guarded_arena().first(limit);
   engine::Refusal why;
   counter_restart();
   const bool loaded = engine::load(bundle.pte, bundle.method, memory, why);
@@ -86,7 +80,7 @@ bool load(const Bundle& bundle) {
   if (!loaded) return refuse(why);
   Line("load").number("ticks", ticks).number("instructions", engine::instruction_count()).send();
   const engine::Memory use = engine::memory();
-  set_guard(memory, use.needed_bytes);
+  guards.set(memory, use.needed_bytes);
   send_pool("arena", use.arena_bytes, use.needed_bytes);
   send_pool("planned", use.planned_bytes, use.planned_bytes);
   send_pool("method", use.method_bytes, use.method_bytes);
@@ -281,14 +275,27 @@ void send_clock() {
   }
 }
 
-// Once more, with an eye on what lies around each instruction's output.
-bool check_memory(const Bundle& bundle) {
-  Neighbours neighbours;
-  const engine::Hook hook = neighbours.hook();
+// Once more, with an eye on what lies around each instruction's output; then, whether the words
+// around the program's memory have outlived the run.
+bool check_memory(const Bundle& bundle, Inject inject) {
+  struct Watch {
+    Neighbours neighbours;
+    Inject inject;
+  } watch{{}, inject};
+  const engine::Hook hook = {
+      .before = [](void* self, uint32_t i) { static_cast<Watch*>(self)->neighbours.before(i); },
+      .after =
+          [](void* self, uint32_t i) {
+            auto& [neighbours, fault] = *static_cast<Watch*>(self);
+            if (i + 1 == engine::instruction_count()) inject_write(fault, guards, i);
+            neighbours.after(i);
+          },
+      .context = &watch,
+  };
   prepare(bundle.sample(0));
   engine::Refusal why;
   if (!engine::execute(&hook, why)) return refuse(why);
-  send_guard(neighbours);
+  send_guard(watch.neighbours);
   return true;
 }
 
@@ -316,7 +323,7 @@ bool run_bundle(const Bundle& bundle) {
   if (!send_all_outputs(bundle)) return false;
   intermediates_line = lines_sent();
   if ((header.flags & kFlagIntermediates) != 0 && !send_intermediates(bundle)) return false;
-  return check_memory(bundle);
+  return check_memory(bundle, inject);
 }
 
 void send_outputs_again(const Bundle& bundle, uint32_t first, uint32_t last) {

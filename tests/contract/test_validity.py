@@ -130,6 +130,23 @@ def test_write_past_the_programs_memory_is_invalid(attempt: Attempt) -> None:
     assert "guard-damaged" == caught.value.code
 
 
+@pytest.mark.parametrize(
+    ("guard", "where"),
+    [
+        (Guard(64, front=16, front_damaged=2), "2 of 16 bytes in front of the program's memory"),
+        (Guard(64, fixed=300, fixed_damaged=1), r"the engine's own data \(300 bytes"),
+    ],
+)
+def test_writes_before_and_into_the_engines_data_are_invalid(
+    attempt: Attempt, guard: Guard, where: str
+) -> None:
+    """Each guard says which it is."""
+    with pytest.raises(validity.InvalidRunError, match=where) as caught:
+        judged(run_of(attempt, guard=guard))
+
+    assert "guard-damaged" == caught.value.code
+
+
 def test_a_write_beside_an_output_names_the_instruction(attempt: Attempt) -> None:
     """Bytes that are no argument of an instruction changed while it ran."""
     with pytest.raises(

@@ -13,6 +13,7 @@ from tests.firmware.support import (
     NONCE,
     edited,
     image_of,
+    instructions,
     raw_bundle,
     run_on,
     upstream_bundle,
@@ -21,25 +22,10 @@ from tests.firmware.support import (
 
 if TYPE_CHECKING:
     from bench.board import Board
-    from tests.firmware.support import Ran
 
 pytestmark = pytest.mark.qemu
 
 COUNT_INSTRUCTIONS = 5
-
-
-def instructions(ran: Ran, board: Board, ticks: int) -> int:
-    """Return the instructions of a window, docs/wire.md."""
-    assert board.qemu is not None
-    counter = {key: int(value) for key, value in ran.one("counter").items()}
-    per_second = int(ran.one("hello")["counter_hz"]) << board.qemu.icount_shift
-    handler = counter["wrap_instructions"]
-
-    def count(t: int) -> int:
-        return ((2 * t + 1) * 10**9 + per_second) // (2 * per_second)
-
-    wraps = max(0, ticks - handler * per_second // 10**9) >> counter["wrap_bits"]
-    return count(ticks) - count(counter["overhead"]) - wraps * handler
 
 
 def test_hello_says_who_answers(board: Board) -> None:
@@ -73,7 +59,19 @@ def test_a_run_gives_upstreams_output(board: Board) -> None:
     assert all(int(line.fields[key]) > 0 for line in ran.of("measure") for key in ("pre", "post"))
     guard = ran.one("guard")
     beside = int(guard.pop("beside"))
-    assert guard == {"bytes": "64", "damaged": "0", "beside_damaged": "0"}
+    fixed = int(guard.pop("fixed"))
+    assert guard == {
+        "bytes": "64",
+        "damaged": "0",
+        "front": "16",
+        "front_damaged": "0",
+        "fixed_damaged": "0",
+        "beside_damaged": "0",
+    }
+    method = next(
+        int(line.fields["used"]) for line in ran.of("pool") if line.fields["name"] == "method"
+    )
+    assert method <= fixed < method + 16
     assert beside >= 4 * 16  # four instructions, an end of each output at least
     output = b"".join(base64.b64decode(line.fields["data"]) for line in ran.of("output"))
     assert output == upstream_output(board, "linear")
