@@ -11,10 +11,12 @@ import pytest
 from bench.board import Board, find_boards
 from bench.build import build_image
 from bench.bundle import Options
+from bench.errors import LabError
 from bench.foreign import foreign_program
 from bench.image import Image
 from bench.pipeline import Attempt, Case, Outcome, Plan, run_case, target_for
 from bench.program import Program
+from bench.programs import ensure_programs
 
 UPSTREAM = Path(__file__).parents[1] / "data" / "upstream"
 EMULATED = [board.id for board in find_boards("emulated")]
@@ -41,6 +43,17 @@ def vector(model: str, cpu: str) -> tuple[Program, bytes]:
     stem = UPSTREAM / f"{model}_{cpu}"
     program = foreign_program(Path(f"{stem}.pte"), (Path(f"{stem}.in.bin"),))
     return program, Path(f"{stem}.out.bin").read_bytes()
+
+
+@functools.cache
+def trained(board_id: str) -> Program:
+    """Return digits_cnn, the model that is trained on a data set, with 8 samples of it."""
+    case = Case(find_boards(board_id)[0], "digits_cnn", "int8")
+    program = ensure_programs([case], 8, lambda _text: None)[
+        case.model, case.scheme, case.board.cpu
+    ]
+    assert not isinstance(program, LabError), program
+    return program
 
 
 @pytest.fixture

@@ -11,10 +11,18 @@ from bench.bundle import Options
 from bench.deployment import build_deployment
 from bench.pipeline import run_case
 from bench.stack import EXCEPTION_BYTES, UnboundedStackError, stack_bound
-from tests.device.conftest import attempt_of, image_of, vector
+from tests.device.conftest import attempt_of, image_of, trained, vector
 
 pytestmark = pytest.mark.toolchain
-MODELS = ("linear", "ds_cnn", "resnet8", "mobilenet_v1_025", "autoencoder", "transformer_block")
+MODELS = (
+    "linear",
+    "digits_cnn",
+    "ds_cnn",
+    "resnet8",
+    "mobilenet_v1_025",
+    "autoencoder",
+    "transformer_block",
+)
 CPUS = {"mps2-an386": "cortex-m4", "mps3-an547": "cortex-m55"}
 STACK_BYTES = 8 * 1024 - 256  # firmware/port/sections.ld: lab_stack_bytes less the guard
 
@@ -63,7 +71,7 @@ def test_what_is_measured_is_below_the_bound(board: str, model: str) -> None:
     What lies between the two is an exception's frame, ways that this model does not take, and frames of functions that
     are added up where they are used one after another.
     """
-    program, _ = vector(model, CPUS[board])
+    program = trained(board) if model == "digits_cnn" else vector(model, CPUS[board])[0]
     attempt = attempt_of(board, program, Options(warmup=0, iterations=0))
     measured = run_case(attempt).record.find("ram_stack")
     operators = frozenset(operator.operator for operator in program.manifest.operators)

@@ -6,13 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from bench.board import find_boards
 from bench.bundle import Options
-from bench.errors import LabError
-from bench.pipeline import Case, run_case
+from bench.pipeline import run_case
 from bench.program import Program
-from bench.programs import ensure_programs
-from tests.device.conftest import attempt_of, vector
+from tests.device.conftest import attempt_of, trained, vector
 
 pytestmark = [pytest.mark.toolchain, pytest.mark.qemu]
 CPUS = {"mps2-an386": "cortex-m4", "mps3-an547": "cortex-m55"}
@@ -47,10 +44,4 @@ def test_runs_from_reset_are_equal(board: str, model: str) -> None:
 @pytest.mark.parametrize("board", CPUS)
 def test_the_trained_model_too(board: str) -> None:
     """Digits, with 8 samples of its data set."""
-    case = Case(find_boards(board)[0], "digits_cnn", "int8")
-    program = ensure_programs([case], 8, lambda _text: None)[
-        case.model, case.scheme, case.board.cpu
-    ]
-    assert not isinstance(program, LabError), program
-
-    _assert_repeats(board, program)
+    _assert_repeats(board, trained(board))

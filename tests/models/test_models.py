@@ -57,7 +57,17 @@ def run(models: tuple[str, ...], schemes: tuple[str, ...], folder: Path) -> list
     paths = [p for p in folder.rglob("*.json") if p.name.count(".") == 1 and p.name != "board.json"]
     records = [json.loads(path.read_text()) for path in paths]
     assert len(records) == len(models) * len(schemes) * len(BOARDS)
+    for record in records:
+        assert 1 == len(counts(record)), (record["board"]["id"], record["model"]["name"])
     return records
+
+
+def counts(record: Record) -> set[float]:
+    """Return how many instructions the inferences took, the first included: the same input each time."""
+    names = ("latency_first", "latency")
+    found = [m for m in record["measures"] if m["name"] in names and m["unit"] == "instructions"]
+    assert sum(len(m["values"]) for m in found) > 1, record["measures"]
+    return {value for m in found for value in m["values"]}
 
 
 def value(record: Record, name: str, unit: str) -> float:
