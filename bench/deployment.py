@@ -59,13 +59,13 @@ class Deployment:
 
     Attributes:
         static_bytes: of RAM, initialised and zeroed.
-        fallbacks: whether the reference kernels that fast ones may hand calls on to are in it.
+        fallbacks: the reference kernels that fast ones hand calls on to and that are in it.
     """
 
     image: Image
     flash: FlashParts
     static_bytes: int
-    fallbacks: bool = True
+    fallbacks: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -93,12 +93,12 @@ def build_deployment(
     operators: frozenset[str],
     target: Literal["lab", "twin", "roomy"] = "lab",
     *,
-    fallbacks: bool = True,
+    fallbacks: frozenset[str] | None = None,
 ) -> Deployment:
     """Link the image for a program's operators; the board's lab image, or its twin, must have been built.
 
-    A board of the catalogue has the image of its core's machine, whatever the target. Without `fallbacks`, a call that a
-    fast kernel would hand on to the reference kernel makes the image refuse the program.
+    A board of the catalogue has the image of its core's machine, whatever the target. Of the reference kernels that
+    fast ones may hand calls on to it has `fallbacks`, by default all; a call that is handed on to another one fails.
 
     Raises:
         BuildError: an operator without a kernel, or the link fails.
@@ -123,13 +123,16 @@ def build_deployment(
     ]
     rest = [o for o in kernels if not registered[o]]  # called by kernels, registering nothing
     port = [o for o in objects if not o.startswith((_KERNELS, app)) or o.startswith(engine)]
+    possible = frozenset[str]().union(
+        *(trim.fallbacks_of(folder / o) for o in kernels if registered[o] & operators)
+    )
     elf = _link(folder, flags, [*wanted, _OBJECT, *port], rest)
     image = read_image(elf)
     return Deployment(
         image,
         _attribute(elf.with_suffix(".map"), image, engine),
         image.data_bytes + image.bss_bytes,
-        fallbacks,
+        possible if fallbacks is None else possible & fallbacks,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import secrets
 import tempfile
@@ -415,19 +416,28 @@ def _run_deployment(
         where = "roomy" if running.roomy else "twin"
         build.build_twin(board, roomy=running.roomy)
         request = replace(request, board=target.machine)
-    # Whether a call needs a reference kernel, its fast one alone knows: the image without them runs first.
-    for fallbacks in (False, True):
+
+    def run(
+        fallbacks: frozenset[str] | None,
+    ) -> tuple[deployment.Deployment, deployment.DeploymentRun]:
         linked = deployment.build_deployment(board, operators, fallbacks=fallbacks)
         ran = linked
         if where != "lab":
             ran = deployment.build_deployment(board, operators, where, fallbacks=fallbacks)
         transcript = target.run(replace(request, image=ran.image))
-        try:
-            return linked, deployment.parse_report(transcript, attempt.where)
-        except DeviceRefusedError:
-            if fallbacks:
-                raise
-    raise AssertionError("the loop above returns or raises")
+        return linked, deployment.parse_report(transcript, attempt.where)
+
+    # Whether a call needs a reference kernel, its fast one alone knows: the image without them runs first, and if it fails,
+    # of all of them those are left out whose lack makes no difference.
+    with contextlib.suppress(DeviceRefusedError):
+        return run(frozenset())
+    found = run(None)
+    if len(found[0].fallbacks) == 1:
+        return found
+    for one in sorted(found[0].fallbacks):
+        with contextlib.suppress(DeviceRefusedError):
+            found = run(found[0].fallbacks - {one})
+    return found
 
 
 def _without_float_ends(attempt: Attempt, run: metrics.Run) -> deployment.Deployment | None:

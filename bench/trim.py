@@ -33,12 +33,13 @@ def registered(path: Path) -> frozenset[str]:
     return frozenset(name.removeprefix(_SECTION) for name in names if name.startswith(_SECTION))
 
 
-def _fallbacks(path: Path) -> list[str]:
-    """Return the fallbacks that an object calls and that its calls' constants decide."""
+def fallbacks_of(path: Path) -> frozenset[str]:
+    """Return the reference kernels that an object's may hand calls on to, as those calls' constants decide."""
     symbols = ELFFile(io.BytesIO(path.read_bytes())).get_section_by_name(".symtab")
     assert isinstance(symbols, SymbolTableSection)
     called = {s.name for s in symbols.iter_symbols() if s["st_shndx"] == "SHN_UNDEF"}
-    return sorted(n for n in called if n.startswith(_FALLBACK) and n not in _BY_DATA)
+    wanted = (n for n in called if n.startswith(_FALLBACK) and n not in _BY_DATA)
+    return frozenset(name.removeprefix(_FALLBACK) for name in wanted)
 
 
 def without_checks(data: bytes) -> bytes:
@@ -58,13 +59,15 @@ def without_checks(data: bytes) -> bytes:
     return bytes(changed)
 
 
-def trimmed(folder: Path, name: str, operators: frozenset[str], *, fallbacks: bool) -> str:
+def trimmed(
+    folder: Path, name: str, operators: frozenset[str], *, fallbacks: frozenset[str] | None
+) -> str:
     """Return an object with the entries of these operators alone, by its path from `folder`.
 
     Args:
         name: the object, likewise.
-        fallbacks: whether its kernels may hand on calls to the reference kernels; else such a call ends in
-            `operator-missing` when it runs.
+        fallbacks: the reference kernels that its kernels may hand calls on to, None: all; a call that is handed on to another
+            one ends in `operator-missing` when it runs.
 
     Raises:
         BuildError: objcopy fails.
@@ -75,8 +78,9 @@ def trimmed(folder: Path, name: str, operators: frozenset[str], *, fallbacks: bo
         f"--rename-section={_SECTION}{op}=.dropped.{op}"
         for op in sorted(registered(source) - operators)
     ]
-    if not fallbacks:
-        options += [f"--redefine-sym={called}={_NONE}" for called in _fallbacks(source)]
+    if fallbacks is not None:
+        missing = sorted(fallbacks_of(source) - fallbacks)
+        options += [f"--redefine-sym={_FALLBACK}{called}={_NONE}" for called in missing]
     key = hashlib.sha256("\0".join(options).encode() + source.read_bytes()).hexdigest()[:16]
     made = f"{FOLDER}{key}-{Path(name).name}"
     if not (folder / made).exists():

@@ -43,7 +43,12 @@ def measure(run: Run) -> list[Measure]:
     }
     flash["flash_total"] = sum(flash.values())
     ram["ram_total"] = sum(ram.values())
-    found = [measured(name, "bytes", Evidence.STATIC, value) for name, value in flash.items()]
+    handed_on = ", ".join(sorted(image.fallbacks))
+    source = {"flash_kernels": f"with reference kernels of {handed_on}"} if handed_on else {}
+    found = [
+        measured(name, "bytes", Evidence.STATIC, value, source=source.get(name, ""))
+        for name, value in flash.items()
+    ]
     found += [measured(name, "bytes", Evidence.EMULATED, value) for name, value in ram.items()]
     return [*found, *_own_run(run)]
 

@@ -52,7 +52,7 @@ struct Pool {
 };
 
 // Where a planned buffer begins, counted from the first.
-inline uint64_t buffer_begin(const pte::Plan& plan, uint32_t buffer) {
+[[gnu::noinline]] inline uint64_t buffer_begin(const pte::Plan& plan, uint32_t buffer) {
   uint64_t begin = 0;
   for (uint32_t i = 1; i < buffer; ++i) begin += align(plan.buffer_bytes(i));
   return begin;
@@ -79,7 +79,8 @@ inline void read_integer(const std::byte* table, ValueSlot& slot, ValueKind& kin
 }
 
 // Reads a value that is no tensor; its table is there unless it is a Null.
-inline void read_plain(const fb::EValue& value, ValueSlot& slot, ValueKind& kind) {
+[[gnu::noinline]] inline void read_plain(const fb::EValue& value, ValueSlot& slot,
+                                         ValueKind& kind) {
   switch (value.val_type()) {
     case fb::KernelTypes::Null:
       kind = ValueKind::kNone;

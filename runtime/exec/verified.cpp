@@ -21,10 +21,11 @@ class Method::VerifiedLoader {
   int32_t find_kernels();
 
  private:
-  void use(uint32_t value);
+  // Flat, as every value passes through: -Os would make a call of each field's reader.
+  [[gnu::flatten]] void use(uint32_t value);
   [[gnu::always_inline]] void read_one(uint32_t value, bool tensors);
-  [[gnu::noinline]] void read_items(uint32_t value);
-  [[gnu::noinline]] void read_tensor(const std::byte* table);
+  [[gnu::noinline, gnu::flatten]] void read_items(uint32_t value);
+  [[gnu::noinline, gnu::flatten]] void read_tensor(const std::byte* table);
   const std::byte* constant(uint32_t index) const;
 
   Method& method_;

@@ -131,6 +131,26 @@ def test_what_only_checks_need_is_not_in_it() -> None:
 
 
 @pytest.mark.qemu
+@pytest.mark.toolchain
+def test_reference_kernels_that_calls_are_handed_on_to_are_named() -> None:
+    """MobileNetV1 ends in a linear layer of two outputs, too few for the M55's kernel: that reference kernel is in it alone."""
+    record = _record("mps3-an547", "mobilenet_v1_025")
+    names = subprocess.run(
+        ["arm-none-eabi-nm", "-C", _elf("mps3-an547", "mobilenet_v1_025")],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    kernels = record.find("flash_kernels")
+
+    assert kernels is not None
+    assert kernels.source == "with reference kernels of quantized_linear"
+    # A quantization's is decided by its data, so it is always there.
+    linked = set(re.findall(r"rt_fallback_(\w+)", names)) - {"none"}
+    assert linked == {"quantized_linear", "quantize_per_tensor"}
+
+
+@pytest.mark.qemu
 @pytest.mark.parametrize("board", EMULATED)
 def test_loading_takes_a_fraction_of_the_lab_images(board: str) -> None:
     """What was checked there is not checked again: a fifth of the instructions is far above what is left."""
