@@ -119,8 +119,8 @@ def _disassemble(elf: Path) -> dict[int, _Function]:
 
 def _look(function: _Function, opcode: str, operands: str, low: dict[str, int], elf: Path) -> None:
     text = operands.split("@", maxsplit=1)[0].split(";", maxsplit=1)[0].strip()
-    if opcode.startswith("nop"):
-        return  # between functions, too
+    if opcode.startswith("nop") or (opcode, text) == ("movs", "r0, r0"):
+        return  # between functions, too: the second is two bytes of zero
     function.frame += _taken_off(function, opcode, text, elf)
     target = _TARGET.search(operands)
     if opcode in {".word", "movw", "movt"}:
@@ -193,7 +193,7 @@ def _pointers(elf: Path, functions: dict[int, _Function]) -> tuple[set[int], set
     def of(words: Iterable[int]) -> set[int]:
         return {word & ~1 for word in words if word & 1 and word & ~1 in functions}
 
-    runs, prepares = of(table[2::3]), of(table[1::3])
+    runs, prepares = of(table[3::4]), of(table[2::4])  # rt::Kernel: name, key, prepare, run
     return runs, prepares, of(stored) - runs - prepares
 
 

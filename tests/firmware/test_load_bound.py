@@ -13,7 +13,7 @@ from tests.runtime.tangled import TENSOR_LIST, Tangle
 
 pytestmark = [pytest.mark.toolchain, pytest.mark.qemu]
 # Instructions a byte; what the worst of the programs below takes is in docs/robustness.md.
-BOUND = 600
+BOUND = 400
 CAT = {"name": "aten::cat", "arguments": [2, 3, 1, 1], "list_kind": TENSOR_LIST}
 
 
