@@ -178,7 +178,7 @@ Error open(std::span<const std::byte> file, std::string_view method, Verifier& v
   RT_TRY(read_header(file, extent));
   // Bounds are verified where something is read: here of what leads to the method.
   if (extent.program_bytes > kMaxBytes) return Error::kProgramCorrupt;
-  verifier = Verifier(file.first(static_cast<size_t>(extent.program_bytes)));
+  verifier.open(file.first(static_cast<size_t>(extent.program_bytes)));
   if (!verifier.root_fits(Shape::kProgram)) return Error::kProgramCorrupt;
   const fb::Program* program = fb::GetProgram(file.data());
   if (length(program->execution_plan()) == 0 ||

@@ -1,5 +1,7 @@
 #include "runtime/pte/verify.hpp"
 
+#include <utility>
+
 #include "program_generated.h"
 
 namespace rt::pte {
@@ -146,9 +148,7 @@ bool Verifier::look_around(uint32_t at, Shape shape) {
     const auto index = static_cast<size_t>(table.shape);
     Seen& seen = seen_[index];
     if (!is_known(table.at, vtable, seen)) {
-      const Seen last = seen;
-      seen = before_[index];
-      before_[index] = last;
+      if (table.shape == Shape::kTensor) std::swap(seen, tensor_before_);
       if (!is_known(table.at, vtable, seen) && !look(table.at, vtable, table.shape, seen)) {
         return false;
       }

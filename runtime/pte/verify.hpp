@@ -41,9 +41,11 @@ inline constexpr size_t kShapes = static_cast<size_t>(Shape::kExtraInfo) + 1;
 class Verifier {
  public:
   Verifier() = default;
-  // `buffer` is at most 2^31 - 1 bytes.
-  explicit Verifier(std::span<const std::byte> buffer)
-      : begin_(buffer.data()), size_(static_cast<uint32_t>(buffer.size())) {}
+  // `buffer` is at most 2^31 - 1 bytes. Of a verifier that has seen nothing yet.
+  void open(std::span<const std::byte> buffer) {
+    begin_ = buffer.data();
+    size_ = static_cast<uint32_t>(buffer.size());
+  }
 
   // @return whether the offset at the buffer's start leads to a table of the shape.
   bool root_fits(Shape shape);
@@ -109,7 +111,7 @@ class Verifier {
   const std::byte* begin_ = nullptr;
   uint32_t size_ = 0;
   Seen seen_[kShapes] = {};
-  Seen before_[kShapes] = {};  // the one that it took the place of
+  Seen tensor_before_ = {};  // tensors have two kinds of vtables: of constants, and of the plan
 };
 
 }  // namespace rt::pte
