@@ -6,6 +6,8 @@
 The four MLPerf Tiny models of tests/data/upstream run on the boards of the M4, M33, M7 and M55 under QEMU with this
 project's kernels; the convolutions of three of them with CMSIS-NN's are priced from committed counts. Published are whole benchmarks of other software on boards with other memory: so only the ratio
 between two cores under one stack is compared, and it is a plausibility check, not an anchor that sets a band.
+
+Against upstream, whole inferences of ours stand beside its CMSIS-NN operators alone: by this project's tables its convolutions, by the prototype's tables all of them (`tests/data/upstream/estimated_cycles.csv`).
 """
 
 from __future__ import annotations
@@ -100,6 +102,15 @@ def cmsis_nn() -> dict[tuple[str, str], float]:
     return {(one.label, one.core): one.cycles(table_of(one.core)) for one in counts}
 
 
+def upstream() -> dict[tuple[str, str], float]:
+    """Return estimated cycles of upstream's CMSIS-NN operators by the prototype's tables, by model and core."""
+    with (DATA / "upstream" / "estimated_cycles.csv").open() as file:
+        return {
+            (row["model"], row["cpu"]): 1e6 * float(row["million_est_cycles"])
+            for row in csv.DictReader(file)
+        }
+
+
 def published() -> Iterator[tuple[str, str, str, float]]:
     """Yield stack and boards, core, model and the ratio of cycles to the M4's, of each published pair."""
     with (PUBLISHED / "mlperf_tiny_published.csv").open() as file:
@@ -160,15 +171,19 @@ def _ratios(priced: dict[tuple[str, str], Priced]) -> Table:
 
 def _estimates(priced: dict[tuple[str, str], Priced]) -> Table:
     grid = Table(title="What the ratios are of")
-    for name in ("core", "model", "instructions", "est_cycles", "band"):
+    for name in ("core", "model", "instructions", "est_cycles", "band", "upstream's operators", "CMSIS-NN's convolutions"):  # fmt: skip
         grid.add_column(name, justify="left" if name in ("core", "model") else "right")
+    operators, convolutions = upstream(), cmsis_nn()
     for one in priced.values():
+        key = (one.model, one.cpu)
         grid.add_row(
             one.cpu,
             one.model,
             f"{one.instructions:,}",
             f"{one.est_cycles:,.0f}",
             f"{one.low / one.est_cycles - 1:+.0%} to {one.high / one.est_cycles - 1:+.0%}{one.note}",
+            f"{one.est_cycles / operators[key]:.2f}x" if key in operators else "",
+            f"{one.est_cycles / convolutions[key]:.2f}x" if key in convolutions else "",
         )
     return grid
 
