@@ -68,11 +68,11 @@ def parse(board: Board, lines: list[str]) -> list[Row]:
     return rows
 
 
-def code_bytes(elf: Path, isa: str) -> dict[str, int]:
+def code_bytes(elf: Path, isa: list[str]) -> dict[str, int]:
     """Return the size of the code of each of the fast kernels' object files, by name."""
-    objects = elf.parent / "runtime/CMakeFiles/rt_kernels.dir/kernels" / isa
+    kernels = elf.parent / "runtime/CMakeFiles/rt_kernels.dir/kernels"
     sizes = {}
-    for path in sorted(objects.glob("*.obj")):
+    for path in sorted(path for folder in isa for path in (kernels / folder).glob("*.obj")):
         said = subprocess.run(
             ["arm-none-eabi-size", path], capture_output=True, text=True, check=True
         ).stdout

@@ -9,10 +9,12 @@
 #include "firmware/port/port.hpp"
 #include "runtime/kernels/reference.hpp"
 #include "tests/kernels_device/calls.hpp"
+#include "tests/kernels_device/float_calls.hpp"
 #include "tests/kernels_device/print.hpp"
 
 // What the build did not replace is not there.
 namespace rt::kernels::reference {
+[[gnu::weak]] extern const Kernel convolution;
 [[gnu::weak]] extern const Kernel dequantize_per_tensor;
 [[gnu::weak]] extern const Kernel quantize_per_tensor;
 [[gnu::weak]] extern const Kernel quantized_add;
@@ -108,6 +110,21 @@ constexpr Square kDepthwise[] = {
     {"5x5-24@12x12", 12, 12, 24, 24, 5, 5, 1, 2, 2},
 };
 
+constexpr Square kFloatConvolutions[] = {
+    {"1x1-64-64@25x5", 25, 5, 64, 64, 1, 1, 1, 0, 0},
+    {"1x1-8-16@48x48", 48, 48, 8, 16, 1, 1, 1, 0, 0},
+    {"1x1-256-256@3x3", 3, 3, 256, 256, 1, 1, 1, 0, 0},
+    {"10x4-1-64@49x10/2", 49, 10, 1, 64, 10, 4, 2, 5, 1},
+    {"3x3-3-16@32x32", 32, 32, 3, 16, 3, 3, 1, 1, 1},
+    {"3x3-64-64@8x8", 8, 8, 64, 64, 3, 3, 1, 1, 1},
+    {"5x3-7-13@11x9", 11, 9, 7, 13, 5, 3, 1, 2, 1},
+};
+constexpr Square kFloatDepthwise[] = {
+    {"3x3-64@25x5", 25, 5, 64, 64, 3, 3, 1, 1, 1},
+    {"3x3-8@48x48", 48, 48, 8, 8, 3, 3, 1, 1, 1},
+    {"3x3-256@3x3", 3, 3, 256, 256, 3, 3, 1, 1, 1},
+};
+
 struct Matrix {
   const char* text;
   int32_t rows, depth, outputs;
@@ -128,6 +145,20 @@ void count_all() {
     const uint32_t macs = s.outputs() * static_cast<uint32_t>(s.kernel_h * s.kernel_w);
     count(&reference::quantized_depthwise_conv2d, s.text, macs, [&](Call& call, Random& random) {
       call_depthwise_conv2d(call, random, s.shape(), Scales::kUsual);
+    });
+  }
+  for (const Square& s : kFloatConvolutions) {
+    const uint32_t macs = s.outputs() * static_cast<uint32_t>(s.in * s.kernel_h * s.kernel_w);
+    count(&reference::convolution, s.text, macs, [&](Call& call, Random& random) {
+      call_convolution(call, random, s.shape(), Layout::kChannelsLast, Floats::kUsual);
+    });
+  }
+  for (const Square& s : kFloatDepthwise) {
+    const uint32_t macs = s.outputs() * static_cast<uint32_t>(s.kernel_h * s.kernel_w);
+    count(&reference::convolution, s.text, macs, [&](Call& call, Random& random) {
+      ConvolutionShape shape = s.shape();
+      shape.groups = s.in;
+      call_convolution(call, random, shape, Layout::kChannelsLast, Floats::kUsual);
     });
   }
   for (const Matrix& m : kMatrices) {

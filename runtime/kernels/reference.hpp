@@ -7,6 +7,7 @@ namespace rt::kernels::reference {
 
 // Defined where the build puts a faster kernel in their place (RT_KERNEL_ISA in
 // runtime/CMakeLists.txt).
+extern const Kernel convolution;
 extern const Kernel dequantize_per_tensor;
 extern const Kernel quantize_per_tensor;
 extern const Kernel quantized_add;
@@ -25,6 +26,7 @@ extern const Kernel softmax;
 #define RT_FALLBACK(identifier)                                           \
   extern "C" ::rt::Error rt_fallback_##identifier(const ::rt::Args& args, \
                                                   std::span<std::byte> temporary)
+RT_FALLBACK(convolution);
 RT_FALLBACK(dequantize_per_tensor);
 RT_FALLBACK(quantize_per_tensor);
 RT_FALLBACK(quantized_add);
@@ -41,6 +43,7 @@ RT_FALLBACK(none);
 // The same of a kernel's checks, which every call needs.
 #define RT_CHECKS(identifier) \
   extern "C" ::rt::Error rt_checks_##identifier(::rt::Args& args, ::rt::Needs& needs)
+RT_CHECKS(convolution);
 RT_CHECKS(dequantize_per_tensor);
 RT_CHECKS(quantize_per_tensor);
 RT_CHECKS(quantized_add);

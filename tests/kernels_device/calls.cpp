@@ -161,10 +161,31 @@ rt::Tensor& Call::tensor(rt::ScalarType type, Sizes sizes, bool constant, bool c
   return tensor;
 }
 
-void Call::out(rt::ScalarType type, Sizes sizes) {
-  out_ = &tensor(type, sizes, false);
+void Call::out(rt::ScalarType type, Sizes sizes, bool channels_last) {
+  out_ = &tensor(type, sizes, false, channels_last);
   indices_[argument_count_] = indices_[argument_count_ - 1];
   ++argument_count_;
+}
+
+ConvolutionShape random_window(Random& random) {
+  ConvolutionShape shape = {};
+  const bool square = random.one_in(3);
+  shape.kernel_h = random.choice<int32_t>({1, 1, 2, 3, 3, 3, 4, 5});
+  shape.kernel_w = square ? shape.kernel_h : random.choice<int32_t>({1, 1, 2, 3, 3, 3, 4, 5});
+  shape.dilation_h = random.choice<int32_t>({1, 1, 1, 1, 2, 3});
+  shape.dilation_w = random.choice<int32_t>({1, 1, 1, 1, 2, 3});
+  shape.stride_h = random.integer(1, 3);
+  shape.stride_w = random.integer(1, 3);
+  shape.padding_h = random.one_in(3) ? 0 : random.integer(0, shape.kernel_h + 1);
+  shape.padding_w = random.one_in(3) ? 0 : random.integer(0, shape.kernel_w + 1);
+  const auto size = [&](int32_t kernel, int32_t dilation, int32_t padding) {
+    const int32_t least = dilation * (kernel - 1) + 1 - 2 * padding;
+    return (least < 1 ? 1 : least) + random.integer(0, 9);
+  };
+  shape.height = size(shape.kernel_h, shape.dilation_h, shape.padding_h);
+  shape.width = size(shape.kernel_w, shape.dilation_w, shape.padding_w);
+  shape.images = random.choice<int32_t>({1, 1, 1, 2, 3});
+  return shape;
 }
 
 void call_conv2d(Call& call, Random& random, const ConvolutionShape& shape, Scales scales) {

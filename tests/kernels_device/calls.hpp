@@ -26,7 +26,7 @@ class Call {
   // A tensor of rank 4 lies channels-last, if not told otherwise; others row-major.
   rt::Tensor& tensor(rt::ScalarType type, Sizes sizes, bool constant, bool channels_last = true);
   // The tensor to write, and the same value again.
-  void out(rt::ScalarType type, Sizes sizes);
+  void out(rt::ScalarType type, Sizes sizes, bool channels_last = true);
 
   rt::Tensor& out() { return *out_; }
   rt::Args args() const { return {{slots_, kinds_, value_count_}, indices_, argument_count_}; }
@@ -69,6 +69,9 @@ struct ConvolutionShape {
   int32_t height, width;
   int32_t kernel_h, kernel_w, stride_h, stride_w, padding_h, padding_w, dilation_h, dilation_w;
 };
+
+// Kernel, stride, padding, dilation and an image that they fit; nothing else.
+ConvolutionShape random_window(Random& random);
 
 // Each fills in a call of its operator with random data.
 void call_conv2d(Call& call, Random& random, const ConvolutionShape& shape, Scales scales);

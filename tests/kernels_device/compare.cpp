@@ -4,16 +4,19 @@
 // Lines: `done <operator> cases <n> scratch <n>`, where scratch counts the calls for which the fast
 // kernel asked for some; `bad <operator> seed <n> <what>`; `end good|bad`.
 
+#include <bit>
 #include <cstring>
 #include <string_view>
 
 #include "firmware/port/port.hpp"
 #include "runtime/kernels/reference.hpp"
 #include "tests/kernels_device/calls.hpp"
+#include "tests/kernels_device/float_calls.hpp"
 #include "tests/kernels_device/print.hpp"
 
 // What the build did not replace is not there.
 namespace rt::kernels::reference {
+[[gnu::weak]] extern const Kernel convolution;
 [[gnu::weak]] extern const Kernel dequantize_per_tensor;
 [[gnu::weak]] extern const Kernel quantize_per_tensor;
 [[gnu::weak]] extern const Kernel quantized_add;
@@ -32,27 +35,6 @@ namespace {
 namespace reference = rt::kernels::reference;
 
 Scales scales_of(Random& random) { return random.one_in(3) ? Scales::kAny : Scales::kUsual; }
-
-ConvolutionShape random_window(Random& random) {
-  ConvolutionShape shape = {};
-  const bool square = random.one_in(3);
-  shape.kernel_h = random.choice<int32_t>({1, 1, 2, 3, 3, 3, 4, 5});
-  shape.kernel_w = square ? shape.kernel_h : random.choice<int32_t>({1, 1, 2, 3, 3, 3, 4, 5});
-  shape.dilation_h = random.choice<int32_t>({1, 1, 1, 1, 2, 3});
-  shape.dilation_w = random.choice<int32_t>({1, 1, 1, 1, 2, 3});
-  shape.stride_h = random.integer(1, 3);
-  shape.stride_w = random.integer(1, 3);
-  shape.padding_h = random.one_in(3) ? 0 : random.integer(0, shape.kernel_h + 1);
-  shape.padding_w = random.one_in(3) ? 0 : random.integer(0, shape.kernel_w + 1);
-  const auto size = [&](int32_t kernel, int32_t dilation, int32_t padding) {
-    const int32_t least = dilation * (kernel - 1) + 1 - 2 * padding;
-    return (least < 1 ? 1 : least) + random.integer(0, 9);
-  };
-  shape.height = size(shape.kernel_h, shape.dilation_h, shape.padding_h);
-  shape.width = size(shape.kernel_w, shape.dilation_w, shape.padding_w);
-  shape.images = random.choice<int32_t>({1, 1, 1, 2, 3});
-  return shape;
-}
 
 void random_conv2d(Call& call, Random& random) {
   ConvolutionShape shape = random_window(random);
@@ -190,6 +172,22 @@ void random_packed_linear(Call& call, Random& random) {
   allow_packing(call, 0);
 }
 
+template <void (*kMake)(Call&, Random&, Floats)>
+void usual_floats(Call& call, Random& random) {
+  kMake(call, random, random.one_in(3) ? Floats::kAny : Floats::kUsual);
+}
+template <void (*kMake)(Call&, Random&, Floats)>
+void small_floats(Call& call, Random& random) {
+  kMake(call, random, Floats::kSmall);
+}
+
+// What is compared of outputs.
+enum class Same : uint8_t {
+  kBytes,
+  kFloats,   // bytes, but a NaN is as good as another
+  kFlushed,  // subnormal numbers may count as zero: differences are less than 2^-114
+};
+
 struct Subject {
   const char* name;  // without namespace and overload
   const rt::Kernel* reference;
@@ -198,7 +196,13 @@ struct Subject {
   // Of operators that read packed weights: their full name, and what packs a call's.
   const char* packed_name = nullptr;
   void (*pack)(Call&) = nullptr;
+  Same same = Same::kBytes;
 };
+
+constexpr Subject float_subject(const char* name, const rt::Kernel* kernel,
+                                void (*make)(Call&, Random&), uint32_t cases, Same same) {
+  return {name, kernel, make, cases, nullptr, nullptr, same};
+}
 
 const Subject kSubjects[] = {
     {"quantized_conv2d", &reference::quantized_conv2d, random_conv2d, 500},
@@ -216,6 +220,10 @@ const Subject kSubjects[] = {
      "cortex_m::quantized_conv2d.dsp1", pack_conv2d},
     {"quantized_linear_packed", &reference::quantized_linear, random_packed_linear, 200,
      "cortex_m::quantized_linear.dsp1", pack_linear},
+    float_subject("convolution", &reference::convolution, usual_floats<random_convolution>, 600,
+                  Same::kFloats),
+    float_subject("convolution_small", &reference::convolution, small_floats<random_convolution>,
+                  60, Same::kFlushed),
 };
 
 // The kernel that a program would get: the reference kernel does not register itself.
@@ -256,7 +264,9 @@ class Comparison {
     if (subject_.pack != nullptr) subject_.pack(call);
     const rt::Error error = fast.run(args, {scratch, fast_needs.temporary_bytes});
     if (error != rt::Error::kOk) return fail("failed");
-    return compare(reference_out, fast_out, out.nbytes());
+    if (subject_.same == Same::kBytes) return compare(reference_out, fast_out, out.nbytes());
+    return compare_floats(reinterpret_cast<const float*>(reference_out),
+                          reinterpret_cast<const float*>(fast_out), out.numel());
   }
 
   bool used_scratch = false;
@@ -282,6 +292,35 @@ class Comparison {
           .integer(static_cast<int8_t>(expected[i]))
           .word("actual")
           .integer(static_cast<int8_t>(actual[i]));
+      return false;
+    }
+    return true;
+  }
+
+  bool alike(float expected, float actual) const {
+    const auto bits = std::bit_cast<uint32_t>(expected);
+    if (bits == std::bit_cast<uint32_t>(actual)) return true;
+    if (expected != expected) return actual != actual;
+    if (subject_.same != Same::kFlushed) return false;
+    const float difference = expected - actual;
+    return difference < 0x1p-114F && difference > -0x1p-114F;
+  }
+
+  bool compare_floats(const float* expected, const float* actual, uint32_t count) const {
+    for (uint32_t i = 0; i < count; ++i) {
+      if (alike(expected[i], actual[i])) continue;
+      Print("bad")
+          .word(subject_.name)
+          .word("seed")
+          .number(seed_)
+          .word("at")
+          .number(i)
+          .word("of")
+          .number(count)
+          .word("expected-bits")
+          .number(std::bit_cast<uint32_t>(expected[i]))
+          .word("actual-bits")
+          .number(std::bit_cast<uint32_t>(actual[i]));
       return false;
     }
     return true;

@@ -16,14 +16,15 @@ if TYPE_CHECKING:
 _BUILD_DEADLINE_S = 600.0
 
 
-def isa_of(board: Board) -> str:
-    """Return the folder of runtime/kernels/ that the board's cores are given; ref if they have no extension."""
-    return "mve" if "mve" in board.isa else "dsp" if "dsp" in board.isa else "ref"
+def isa_of(board: Board) -> list[str]:
+    """Return the folders of runtime/kernels/ that the board's cores are given, the first first; none: only ref."""
+    extension = [isa for isa in ("mve", "dsp") if isa in board.isa][:1]
+    return extension + ["fpu"] * ("fpu" in board.isa)
 
 
 def fast_boards() -> list[Board]:
     """Return the emulated boards that have kernels of their own."""
-    return [board for board in find_boards("emulated") if isa_of(board) != "ref"]
+    return [board for board in find_boards("emulated") if isa_of(board)]
 
 
 def build(board: Board, image: str) -> Path:
@@ -38,7 +39,7 @@ def build(board: Board, image: str) -> Path:
         *("-G", "Ninja", "-S", str(Path(__file__).parent), "-B", str(folder)),
         f"-DBOARD={board.id}",
         f"-DCPU={board.cpu}",
-        f"-DISA={isa_of(board)}",
+        f"-DISA={';'.join(isa_of(board))}",
         f"-DFPU_FLAGS={';'.join(board.fpu_flags)}",
         f"-DEXECUTORCH_SCHEMA_DIR={schema_dir()}",
         f"-DFLATC={FLATC}",

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "runtime/kernels/dsp/convolution.hpp"
+#include "runtime/kernels/dsp/int8_convolution.hpp"
 
 namespace rt::kernels::dsp {
 

@@ -1,6 +1,6 @@
 // cortex_m::quantized_conv2d with the DSP extension: any shape, weights as exported.
 
-#include "runtime/kernels/dsp/convolution.hpp"
+#include "runtime/kernels/dsp/int8_convolution.hpp"
 #include "runtime/kernels/nhwc.hpp"
 #include "runtime/kernels/planned_scratch.hpp"
 #include "runtime/kernels/reference.hpp"

@@ -1,8 +1,8 @@
 // cortex_m::quantized_depthwise_conv2d with the DSP extension: one output a channel, four or more
 // of them; or one input channel, which is a convolution with transposed weights.
 
-#include "runtime/kernels/dsp/convolution.hpp"
 #include "runtime/kernels/dsp/depthwise.hpp"
+#include "runtime/kernels/dsp/int8_convolution.hpp"
 #include "runtime/kernels/nhwc.hpp"
 #include "runtime/kernels/planned_scratch.hpp"
 #include "runtime/kernels/reference.hpp"

@@ -1,6 +1,6 @@
 // cortex_m::quantized_conv2d with Helium: any shape of four or more filters a group.
 
-#include "runtime/kernels/mve/convolution.hpp"
+#include "runtime/kernels/mve/int8_convolution.hpp"
 #include "runtime/kernels/nhwc.hpp"
 #include "runtime/kernels/planned_scratch.hpp"
 #include "runtime/kernels/reference.hpp"

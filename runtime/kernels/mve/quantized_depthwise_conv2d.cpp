@@ -1,9 +1,9 @@
 // cortex_m::quantized_depthwise_conv2d with Helium: one output a channel, four or more of them; or
 // one input channel, which is a convolution with transposed weights.
 
-#include "runtime/kernels/mve/convolution.hpp"
 #include "runtime/kernels/mve/copy.hpp"
 #include "runtime/kernels/mve/depthwise.hpp"
+#include "runtime/kernels/mve/int8_convolution.hpp"
 #include "runtime/kernels/nhwc.hpp"
 #include "runtime/kernels/planned_scratch.hpp"
 #include "runtime/kernels/reference.hpp"

@@ -3,6 +3,7 @@
 
 #include "runtime/core/kernel.hpp"
 #include "runtime/kernels/checks.hpp"
+#include "runtime/kernels/reference.hpp"
 #include "runtime/kernels/transposed.hpp"
 #include "runtime/kernels/window.hpp"
 
@@ -218,6 +219,6 @@ Error run(const Args &args, std::span<std::byte>) {
 
 }  // namespace
 
-RT_KERNEL("aten::convolution.out", prepare, run);
+RT_REFERENCE_KERNEL(convolution, "aten::convolution.out", prepare, run);
 
 }  // namespace rt::kernels

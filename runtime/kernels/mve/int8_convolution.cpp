@@ -1,4 +1,4 @@
-#include "runtime/kernels/mve/convolution.hpp"
+#include "runtime/kernels/mve/int8_convolution.hpp"
 
 #include "runtime/kernels/mve/copy.hpp"
 
