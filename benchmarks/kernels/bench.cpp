@@ -14,7 +14,6 @@
 
 // What the build did not replace is not there.
 namespace rt::kernels::reference {
-[[gnu::weak]] extern const Kernel convolution;
 [[gnu::weak]] extern const Kernel dequantize_per_tensor;
 [[gnu::weak]] extern const Kernel quantize_per_tensor;
 [[gnu::weak]] extern const Kernel quantized_add;
@@ -167,6 +166,21 @@ void count_all() {
       call_linear(call, random, m.rows, m.depth, m.outputs, false, Scales::kUsual);
     });
   }
+  for (const Matrix& m : kMatrices) {
+    const auto macs = static_cast<uint32_t>(m.rows * m.depth * m.outputs);
+    const MatmulShape shape = {1, m.rows, m.depth, m.outputs, false};
+    count(&reference::addmm, m.text, macs,
+          [&](Call& call, Random& random) { call_addmm(call, random, shape, Floats::kUsual); });
+    count(&reference::linear, m.text, macs, [&](Call& call, Random& random) {
+      call_float_linear(call, random, shape, Floats::kUsual);
+    });
+  }
+  count(&reference::mm, "16x32-96", 16 * 32 * 96, [](Call& call, Random& random) {
+    call_mm(call, random, {1, 16, 32, 96, false}, Floats::kUsual);
+  });
+  count(&reference::bmm, "4x16x8x16", 4 * 16 * 8 * 16, [](Call& call, Random& random) {
+    call_bmm(call, random, {4, 16, 8, 16, false}, Floats::kUsual);
+  });
   count(&reference::quantized_batch_matmul, "4x16x8x16", 4 * 16 * 8 * 16,
         [](Call& call, Random& random) {
           call_batch_matmul(call, random, 4, 16, 8, 16, Scales::kUsual);

@@ -7,8 +7,12 @@ namespace rt::kernels::reference {
 
 // Defined where the build puts a faster kernel in their place (RT_KERNEL_ISA in
 // runtime/CMakeLists.txt).
+extern const Kernel addmm;
+extern const Kernel bmm;
 extern const Kernel convolution;
 extern const Kernel dequantize_per_tensor;
+extern const Kernel linear;
+extern const Kernel mm;
 extern const Kernel quantize_per_tensor;
 extern const Kernel quantized_add;
 extern const Kernel quantized_avg_pool2d;
@@ -26,8 +30,12 @@ extern const Kernel softmax;
 #define RT_FALLBACK(identifier)                                           \
   extern "C" ::rt::Error rt_fallback_##identifier(const ::rt::Args& args, \
                                                   std::span<std::byte> temporary)
+RT_FALLBACK(addmm);
+RT_FALLBACK(bmm);
 RT_FALLBACK(convolution);
 RT_FALLBACK(dequantize_per_tensor);
+RT_FALLBACK(linear);
+RT_FALLBACK(mm);
 RT_FALLBACK(quantize_per_tensor);
 RT_FALLBACK(quantized_add);
 RT_FALLBACK(quantized_avg_pool2d);
@@ -43,8 +51,12 @@ RT_FALLBACK(none);
 // The same of a kernel's checks, which every call needs.
 #define RT_CHECKS(identifier) \
   extern "C" ::rt::Error rt_checks_##identifier(::rt::Args& args, ::rt::Needs& needs)
+RT_CHECKS(addmm);
+RT_CHECKS(bmm);
 RT_CHECKS(convolution);
 RT_CHECKS(dequantize_per_tensor);
+RT_CHECKS(linear);
+RT_CHECKS(mm);
 RT_CHECKS(quantize_per_tensor);
 RT_CHECKS(quantized_add);
 RT_CHECKS(quantized_avg_pool2d);

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstring>
+#include <utility>
 
 namespace device {
 namespace {
@@ -159,6 +160,12 @@ rt::Tensor& Call::tensor(rt::ScalarType type, Sizes sizes, bool constant, bool c
   tensor = rt::Tensor(type, {shape.sizes, rank}, shape.dim_order, numel, data, constant);
   argument(rt::ValueKind::kTensor, {.tensor = &tensor});
   return tensor;
+}
+
+void Call::swap_last() {
+  uint8_t* const order = shapes_[tensor_count_ - 1].dim_order;
+  const uint32_t rank = tensors_[tensor_count_ - 1].rank();
+  std::swap(order[rank - 2], order[rank - 1]);
 }
 
 void Call::out(rt::ScalarType type, Sizes sizes, bool channels_last) {

@@ -25,6 +25,8 @@ class Call {
   void list(std::initializer_list<int32_t> items);
   // A tensor of rank 4 lies channels-last, if not told otherwise; others row-major.
   rt::Tensor& tensor(rt::ScalarType type, Sizes sizes, bool constant, bool channels_last = true);
+  // Lays the last tensor out with its last two dimensions swapped.
+  void swap_last();
   // The tensor to write, and the same value again.
   void out(rt::ScalarType type, Sizes sizes, bool channels_last = true);
 

@@ -16,7 +16,6 @@
 
 // What the build did not replace is not there.
 namespace rt::kernels::reference {
-[[gnu::weak]] extern const Kernel convolution;
 [[gnu::weak]] extern const Kernel dequantize_per_tensor;
 [[gnu::weak]] extern const Kernel quantize_per_tensor;
 [[gnu::weak]] extern const Kernel quantized_add;
@@ -224,6 +223,13 @@ const Subject kSubjects[] = {
                   Same::kFloats),
     float_subject("convolution_small", &reference::convolution, small_floats<random_convolution>,
                   60, Same::kFlushed),
+    float_subject("mm", &reference::mm, usual_floats<random_mm>, 100, Same::kFloats),
+    float_subject("bmm", &reference::bmm, usual_floats<random_bmm>, 100, Same::kFloats),
+    float_subject("addmm", &reference::addmm, usual_floats<random_addmm>, 150, Same::kFloats),
+    float_subject("linear", &reference::linear, usual_floats<random_float_linear>, 150,
+                  Same::kFloats),
+    float_subject("linear_small", &reference::linear, small_floats<random_float_linear>, 30,
+                  Same::kFlushed),
 };
 
 // The kernel that a program would get: the reference kernel does not register itself.

@@ -78,4 +78,75 @@ void random_convolution(Call& call, Random& random, Floats floats) {
   call_convolution(call, random, shape, layout, floats);
 }
 
+namespace {
+
+void add_floats(Call& call, Random& random, Sizes sizes, bool constant, Floats floats) {
+  fill_floats(call.tensor(rt::ScalarType::kFloat, sizes, constant), random, floats);
+}
+
+MatmulShape random_matmul(Random& random) {
+  return {random.integer(1, 3), random.choice<int32_t>({1, 1, 2, 3, 4, random.integer(1, 9)}),
+          random.choice<int32_t>({1, 2, 3, 4, 8, random.integer(1, 70)}),
+          random.choice<int32_t>({1, 3, 4, 5, 8, 9, 10, random.integer(1, 40)}), random.one_in(2)};
+}
+
+}  // namespace
+
+void call_mm(Call& call, Random& random, const MatmulShape& shape, Floats floats) {
+  add_floats(call, random, {shape.rows, shape.depth}, false, floats);
+  add_floats(call, random, {shape.depth, shape.columns}, true, floats);
+  if (shape.transposed) call.swap_last();
+  call.out(rt::ScalarType::kFloat, {shape.rows, shape.columns});
+}
+
+void call_bmm(Call& call, Random& random, const MatmulShape& shape, Floats floats) {
+  add_floats(call, random, {shape.batch, shape.rows, shape.depth}, false, floats);
+  add_floats(call, random, {shape.batch, shape.depth, shape.columns}, false, floats);
+  if (shape.transposed) call.swap_last();
+  call.out(rt::ScalarType::kFloat, {shape.batch, shape.rows, shape.columns});
+}
+
+void call_addmm(Call& call, Random& random, const MatmulShape& shape, Floats floats) {
+  add_floats(call, random, {shape.columns}, true, floats);
+  add_floats(call, random, {shape.rows, shape.depth}, false, floats);
+  add_floats(call, random, {shape.depth, shape.columns}, true, floats);
+  if (shape.transposed) call.swap_last();
+  call.integer(1);
+  call.integer(1);
+  call.out(rt::ScalarType::kFloat, {shape.rows, shape.columns});
+}
+
+void call_float_linear(Call& call, Random& random, const MatmulShape& shape, Floats floats) {
+  add_floats(call, random, {shape.batch, shape.rows, shape.depth}, false, floats);
+  add_floats(call, random, {shape.columns, shape.depth}, true, floats);
+  if (random.one_in(3)) {
+    call.none();
+  } else {
+    add_floats(call, random, {shape.columns}, true, floats);
+  }
+  call.out(rt::ScalarType::kFloat, {shape.batch, shape.rows, shape.columns});
+}
+
+void random_mm(Call& call, Random& random, Floats floats) {
+  call_mm(call, random, random_matmul(random), floats);
+}
+void random_bmm(Call& call, Random& random, Floats floats) {
+  call_bmm(call, random, random_matmul(random), floats);
+}
+void random_float_linear(Call& call, Random& random, Floats floats) {
+  call_float_linear(call, random, random_matmul(random), floats);
+}
+
+void random_addmm(Call& call, Random& random, Floats floats) {
+  const MatmulShape shape = random_matmul(random);
+  if (!random.one_in(5)) return call_addmm(call, random, shape, floats);
+  // A column, or one number, and factors.
+  add_floats(call, random, {random.one_in(2) ? shape.rows : 1, 1}, true, floats);
+  add_floats(call, random, {shape.rows, shape.depth}, false, floats);
+  add_floats(call, random, {shape.depth, shape.columns}, true, floats);
+  call.real(random.choice<double>({0.0, 1.0, 0.5}));
+  call.real(random.choice<double>({1.0, -1.5}));
+  call.out(rt::ScalarType::kFloat, {shape.rows, shape.columns});
+}
+
 }  // namespace device

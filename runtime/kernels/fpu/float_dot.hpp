@@ -45,9 +45,34 @@ struct Lanes {
   int32_t blocks;                       // at least 1
 };
 
+// For 4 * `blocks` rows of weights, out[j] = sum over depth of x[k] * weights[j][k], + bias[j].
+// Overwritten by the call, but for x.
+struct Dot1 {
+  const float* x;
+  float* out;
+  const float* bias;  // nullptr: none
+  const float* weights;
+  int32_t weights_row;  // bytes
+  int32_t depth;        // may be 0
+  int32_t blocks;       // at least 1
+};
+
+// The same of 8 * `blocks` columns: out[j] = sum over depth of x[k] * weights[k][j], + bias[j].
+struct Columns {
+  const float* x;
+  float* out;
+  const float* bias;  // nullptr: none
+  const float* weights;
+  int32_t weights_row;  // bytes
+  int32_t depth;        // may be 0
+  int32_t blocks;       // at least 1
+};
+
 extern "C" {
 void rt_float_dot(Dot* dot);
 void rt_float_lanes(Lanes* lanes);
+void rt_float_dot1(Dot1* dot);
+void rt_float_columns(Columns* columns);
 }
 
 }  // namespace rt::kernels::fpu

@@ -3,6 +3,7 @@
 #include "runtime/core/kernel.hpp"
 #include "runtime/kernels/checks.hpp"
 #include "runtime/kernels/float_matmul.hpp"
+#include "runtime/kernels/reference.hpp"
 #include "runtime/kernels/walk.hpp"
 
 namespace rt::kernels {
@@ -54,6 +55,6 @@ Error run(const Args& args, std::span<std::byte>) {
 
 }  // namespace
 
-RT_KERNEL("aten::addmm.out", prepare, run);
+RT_REFERENCE_KERNEL(addmm, "aten::addmm.out", prepare, run);
 
 }  // namespace rt::kernels

@@ -3,6 +3,7 @@
 #include "runtime/core/kernel.hpp"
 #include "runtime/kernels/checks.hpp"
 #include "runtime/kernels/float_matmul.hpp"
+#include "runtime/kernels/reference.hpp"
 
 namespace rt::kernels {
 namespace {
@@ -48,6 +49,6 @@ Error run(const Args &args, std::span<std::byte>) {
 
 }  // namespace
 
-RT_KERNEL("aten::bmm.out", prepare, run);
+RT_REFERENCE_KERNEL(bmm, "aten::bmm.out", prepare, run);
 
 }  // namespace rt::kernels

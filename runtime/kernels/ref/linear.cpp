@@ -3,6 +3,7 @@
 #include "runtime/core/kernel.hpp"
 #include "runtime/kernels/checks.hpp"
 #include "runtime/kernels/float_matmul.hpp"
+#include "runtime/kernels/reference.hpp"
 
 namespace rt::kernels {
 namespace {
@@ -50,6 +51,6 @@ Error run(const Args& args, std::span<std::byte>) {
 
 }  // namespace
 
-RT_KERNEL("aten::linear.out", prepare, run);
+RT_REFERENCE_KERNEL(linear, "aten::linear.out", prepare, run);
 
 }  // namespace rt::kernels

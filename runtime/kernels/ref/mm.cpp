@@ -3,6 +3,7 @@
 #include "runtime/core/kernel.hpp"
 #include "runtime/kernels/checks.hpp"
 #include "runtime/kernels/float_matmul.hpp"
+#include "runtime/kernels/reference.hpp"
 
 namespace rt::kernels {
 namespace {
@@ -40,6 +41,6 @@ Error run(const Args& args, std::span<std::byte>) {
 
 }  // namespace
 
-RT_KERNEL("aten::mm.out", prepare, run);
+RT_REFERENCE_KERNEL(mm, "aten::mm.out", prepare, run);
 
 }  // namespace rt::kernels
