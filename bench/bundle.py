@@ -14,9 +14,10 @@ HEADER_BYTES = 128
 METHOD_BYTES = 32
 _MAGIC = b"LABB"
 _VERSION = 1
-_HEADER = struct.Struct("<4s13I32s3I28x")
+_HEADER = struct.Struct("<4s13I32s2I32x")
+_TOTAL_AT = 12
 _FLAGS_AT = 44
-_VERIFIED = struct.Struct("<3I")
+_VERIFIED = struct.Struct("<2I")
 _VERIFIED_AT = 88
 _MAILBOX = struct.Struct("<4sIQ4I")
 MAILBOX_BYTES = _MAILBOX.size
@@ -140,27 +141,37 @@ def pack(pte: bytes, samples: list[list[bytes]], options: Options) -> Bundle:
         method,
         0,
         0,
-        0,
     )
     data = header + sample_bytes + _pad(pte)
     return Bundle(data=data, crc32=f"{zlib.crc32(data):08x}", pte_offset=pte_offset)
 
 
-def verified(bundle: Bundle, needed_bytes: int, temporary_bytes: int) -> Bundle:
-    """Return the bundle with the mark that its program was loaded with every check, as these very bytes.
+def verified(bundle: Bundle, tables: bytes) -> Bundle:
+    """Return the bundle with the mark that its program was loaded with every check, as these very bytes, and its tables.
 
     Args:
         bundle: as it was run.
-        needed_bytes: of an arena that starts at a multiple of 16, by that load.
-        temporary_bytes: of them scratch of the kernels.
+        tables: of the program (bench/tables.py), for the image that is to load it.
     """
-    data = bytearray(bundle.data)
-    pte_bytes = int(_HEADER.unpack_from(data)[5])
-    pte = bytes(data[bundle.pte_offset : bundle.pte_offset + pte_bytes])
+    pte_bytes = int(_HEADER.unpack_from(bundle.data)[5])
+    pte = bundle.data[bundle.pte_offset : bundle.pte_offset + pte_bytes]
+    data = bytearray(bundle.data + _pad(tables))
+    struct.pack_into("<I", data, _TOTAL_AT, len(data))
     struct.pack_into("<I", data, _FLAGS_AT, flags_of(bundle.data) | FLAG_VERIFIED)
-    mark = (zlib.crc32(pte), needed_bytes, temporary_bytes)
-    _VERIFIED.pack_into(data, _VERIFIED_AT, *mark)
+    _VERIFIED.pack_into(data, _VERIFIED_AT, zlib.crc32(tables, zlib.crc32(pte)), len(tables))
     return replace(bundle, data=bytes(data), crc32=f"{zlib.crc32(data):08x}")
+
+
+def with_one_sample(bundle: Bundle) -> Bundle:
+    """Return the bundle, not verified yet, with sample 0 alone: it takes the least room."""
+    fields = list(_HEADER.unpack_from(bundle.data))
+    samples_at, count, stride = fields[6:9]
+    fields[3] -= (count - 1) * stride
+    fields[4] = samples_at + stride
+    fields[7] = 1
+    data = _HEADER.pack(*fields) + bundle.data[samples_at : samples_at + stride]
+    data += bundle.data[bundle.pte_offset :]
+    return Bundle(data, f"{zlib.crc32(data):08x}", fields[4])
 
 
 def iterations_of(bundle: bytes) -> int:

@@ -16,13 +16,30 @@ from typing import Literal
 
 from bench import process, trim
 from bench.board import Board
+from bench.bundle import Bundle, verified, with_one_sample
 from bench.cache import BUILD, write_atomically
 from bench.catalogue import source_of
-from bench.errors import BuildError, DeviceRefusedError, DoesNotFitError, LabError, NoAnswerError
+from bench.errors import (
+    BuildError,
+    BundleRefusedError,
+    DeviceRefusedError,
+    DoesNotFitError,
+    LabError,
+    NoAnswerError,
+)
 from bench.image import Image, read_image
 from bench.wire import Transcript
 
 _REPORT = struct.Struct("<4s5I3Q6I")
+# why a bundle is not taken, by the report's number (firmware/app/deployment.cpp, Refusal)
+_REFUSALS = (
+    ("", ""),
+    ("unmarked", "the bundle has no tables, and no mark that its program was verified"),
+    ("changed", "program or tables are not the bytes that were verified"),
+    ("tables-version", "the tables are of another version of their format"),
+    ("tables-program", "the tables are another program's"),
+    ("tables-kernels", "the tables are for an image with other kernels"),
+)
 _DEADLINE_S = 120.0
 _OBJECT = "CMakeFiles/deployment.dir/app/deployment.cpp.obj"
 _KERNELS = "runtime/CMakeFiles/rt_kernels.dir/"
@@ -39,7 +56,7 @@ class FlashParts:
 
     Attributes:
         kernels: objects of runtime/kernels.
-        runtime: objects of runtime/core, pte and exec, and the engine interface over them.
+        runtime: objects of runtime/core and exec.
         firmware: everything else: start-up, port, board, main, C library, initial data, alignment.
     """
 
@@ -60,12 +77,14 @@ class Deployment:
     Attributes:
         static_bytes: of RAM, initialised and zeroed.
         fallbacks: the reference kernels that fast ones hand calls on to and that are in it.
+        tables_bytes: of the tables that lie beside the program for it; 0 until they are made.
     """
 
     image: Image
     flash: FlashParts
     static_bytes: int
     fallbacks: frozenset[str] = frozenset()
+    tables_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -110,7 +129,6 @@ def build_deployment(
     _ninja(folder, "deployment")
     flags, objects = _link_of(folder, target)
     app = f"CMakeFiles/{target}.dir/app/"
-    engine = app + "engine_"
     kernels = [o for o in objects if o.startswith(_KERNELS)]
     registered = {o: trim.registered(folder / o) for o in kernels}
     missing = operators - frozenset().union(*registered.values())
@@ -122,7 +140,7 @@ def build_deployment(
         if registered[o] & operators
     ]
     rest = [o for o in kernels if not registered[o]]  # called by kernels, registering nothing
-    port = [o for o in objects if not o.startswith((_KERNELS, app)) or o.startswith(engine)]
+    port = [o for o in objects if not o.startswith((_KERNELS, app))]
     possible = frozenset[str]().union(
         *(trim.fallbacks_of(folder / o) for o in kernels if registered[o] & operators)
     )
@@ -130,10 +148,28 @@ def build_deployment(
     image = read_image(elf)
     return Deployment(
         image,
-        _attribute(elf.with_suffix(".map"), image, engine),
+        _attribute(elf.with_suffix(".map"), image),
         image.data_bytes + image.bss_bytes,
         possible if fallbacks is None else possible & fallbacks,
     )
+
+
+def marked(bundle: Bundle, tables: bytes, image: Image, where: str) -> Bundle:
+    """Return the bundle as the image takes it: with tables and mark, and with one sample if more have no room beside them.
+
+    Raises:
+        DoesNotFitError: not even one has.
+    """
+    whole = verified(bundle, tables)
+    if len(whole.data) > image.model.nbytes:
+        whole = verified(with_one_sample(bundle), tables)
+    if len(whole.data) > image.model.nbytes:
+        raise DoesNotFitError(
+            f"the program, its tables and one sample do not fit the model slot: have {image.model.nbytes} bytes, "
+            f"need {len(whole.data)}",
+            where=where,
+        )
+    return whole
 
 
 def _ninja(folder: Path, target: str) -> None:
@@ -191,7 +227,7 @@ def _link(folder: Path, flags: list[str], objects: list[str], on_demand: list[st
     return elf
 
 
-def _attribute(map_file: Path, image: Image, engine: str) -> FlashParts:
+def _attribute(map_file: Path, image: Image) -> FlashParts:
     """Sum the map's sections in Flash by the object they came from; what belongs to none is firmware's."""
     text = re.sub(r"\n (\.?\S+)\n\s+(0x)", r"\n \1 \2", map_file.read_text())
     text = text[text.index("Linker script and memory map") :]
@@ -203,7 +239,7 @@ def _attribute(map_file: Path, image: Image, engine: str) -> FlashParts:
         size, origin = int(match.group(3), 16), match.group(4)
         if origin.startswith((_KERNELS, trim.FOLDER)) or _ON_DEMAND in origin:
             kernels += size
-        elif _RUNTIME in origin or origin.startswith(engine):
+        elif _RUNTIME in origin:
             runtime += size
     total = image.code_bytes + image.data_bytes
     return FlashParts(kernels, runtime, total - kernels - runtime)
@@ -224,10 +260,10 @@ def parse_report(transcript: Transcript, where: str) -> DeploymentRun:
             f"{transcript.diagnostics.strip()[-200:]}",
             where=where,
         )
-    (_, loaded, executed, have, need, overhead, load, first, second, planned, method, temporary,
-     stack, output_bytes, needed) = _REPORT.unpack_from(raw)  # fmt: skip
-    if not loaded or executed != 2:
-        raise _refusal(have, need, where)
+    (_, refusal, loaded, executed, have, needed, load, first, second, overhead, planned, method, temporary,
+     stack, output_bytes) = _REPORT.unpack_from(raw)  # fmt: skip
+    if refusal or not loaded or executed != 2:
+        raise _refusal(refusal, have, needed, where)
     outputs = raw[_REPORT.size :]
     if len(outputs) != output_bytes:
         raise NoAnswerError(
@@ -239,10 +275,14 @@ def parse_report(transcript: Transcript, where: str) -> DeploymentRun:
     return DeploymentRun(ticks, overhead, planned, method, temporary, stack, outputs)
 
 
-def _refusal(have: int, need: int, where: str) -> LabError:
-    if need:
+def _refusal(refusal: int, have: int, needed: int, where: str) -> LabError:
+    if refusal:
+        known = refusal < len(_REFUSALS)
+        code, words = _REFUSALS[refusal] if known else (str(refusal), "a reason of a newer image")
+        return BundleRefusedError(f"{code}: {words}", where=where)
+    if needed > have:
         return DoesNotFitError(
-            f"deployment image: have {have} bytes, need {need} bytes", where=where
+            f"deployment image: have {have} bytes, need {needed} bytes", where=where
         )
     return DeviceRefusedError(
         "the deployment image refuses the program that the lab image ran", where=where

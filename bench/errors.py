@@ -203,6 +203,13 @@ class DeviceRefusedError(LabError):
     blame = Blame.MODEL
 
 
+class BundleRefusedError(LabError):
+    """The deployment image does not take a bundle: unmarked, changed, or with tables of something else."""
+
+    code = "bundle-refused"
+    blame = Blame.BENCH
+
+
 class CounterError(LabError):
     """A counter that stands still or a latency that cannot be."""
 

@@ -85,7 +85,7 @@ class Fit:
 _PARTS = {
     # memory region -> deployment measures that lie in it
     "CODE": ("flash_runtime", "flash_kernels", "flash_firmware"),
-    "MODEL": ("flash_weights", "flash_program"),
+    "MODEL": ("flash_weights", "flash_program", "flash_tables"),
     "DATA": ("ram_static", "ram_stack"),
     "ARENA": ("ram_planned", "ram_input_output", "ram_scratch", "ram_method"),
 }

@@ -8,7 +8,14 @@ from typing import Literal
 from bench.fit import Fit, Memory, fits_of, needs_of
 from bench.record import Measure, Record, RegionFacts
 
-FLASH_PARTS = ("flash_weights", "flash_program", "flash_runtime", "flash_kernels", "flash_firmware")
+FLASH_PARTS = (
+    "flash_weights",
+    "flash_program",
+    "flash_tables",
+    "flash_runtime",
+    "flash_kernels",
+    "flash_firmware",
+)
 RAM_PARTS = ("ram_planned", "ram_input_output", "ram_scratch", "ram_method", "ram_stack", "ram_static")  # fmt: skip
 
 

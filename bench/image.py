@@ -97,7 +97,7 @@ def read_image(elf: Path, *, embedded: bool = True) -> Image:
             code_bytes=sizes["code"],
             data_bytes=sizes["data"],
             bss_bytes=sizes["bss"],
-            kernels=_kernels(file, symbols),
+            kernels=frozenset(_kernels(file, symbols)),
         )
     except (ELFError, OSError) as error:
         raise BuildError(f"not a usable ELF: {error}", where=str(elf)) from error
@@ -147,18 +147,24 @@ def _at(file: ELFFile, address: int, nbytes: int) -> bytes:
     return b""
 
 
-def _kernels(file: ELFFile, symbols: dict[str, int]) -> frozenset[str]:
+def kernel_list(elf: Path) -> tuple[str, ...]:
+    """Return the names of an image's kernels in their order: what `rt::all_kernels` gives."""
+    file = ELFFile(io.BytesIO(elf.read_bytes()))
+    return _kernels(file, _symbols(file))
+
+
+def _kernels(file: ELFFile, symbols: dict[str, int]) -> tuple[str, ...]:
     """Read the kernel registry: entries of four words, the first of them a pointer to the operator's name."""
     pointer_bytes = file.elfclass // 8
     entry_bytes = 4 * pointer_bytes
     start, stop = (symbols.get(name, 0) for name in _KERNELS)
     relocations = _relative_relocations(file)
-    names = set()
+    names = []
     for address in range(start, stop, entry_bytes):
         raw = int.from_bytes(_at(file, address, pointer_bytes), "little")
         text = _at(file, relocations.get(address, raw), 128)
-        names.add(text.split(b"\0")[0].decode("ascii", "replace"))
-    return frozenset(name for name in names if name)
+        names.append(text.split(b"\0")[0].decode("ascii", "replace"))
+    return tuple(name for name in names if name)
 
 
 def _relative_relocations(file: ELFFile) -> dict[int, int]:

@@ -25,7 +25,7 @@ from bench import (
 )
 from bench.attach import Attach, Mode, stand_in
 from bench.attach import target_for as choose_target
-from bench.bundle import Bundle, Options, pack, samples_that_fit, verified
+from bench.bundle import Bundle, Options, pack, samples_that_fit
 from bench.catalogue import memories_of, source_of
 from bench.engine import LAB
 from bench.errors import (
@@ -44,10 +44,12 @@ from bench.facts import blank_record, image_facts
 from bench.fit import fits_of, needs_of, shortage
 from bench.float_ends import find_float_ends
 from bench.headroom import regions
+from bench.image import kernel_list
 from bench.model import ModelSource, resolve_model
 from bench.proof import is_proven
 from bench.record import Issue, Measure, Record
 from bench.sampling import Wanted, further
+from bench.tables import lay_out
 from bench.targets import Request, Target
 from bench.targets.device import DeviceTarget
 from bench.targets.fvp import FvpTarget
@@ -407,9 +409,7 @@ def _run_deployment(
     wanted = attempt.plan.deployment and attempt.plan.engine == LAB
     if not wanted or not isinstance(target, QemuTarget):
         return None
-    # The lab image loaded these very bytes, with every check of the same kernels: this one relies on it.
-    needed_bytes, temporary_bytes = log.pools["arena"].used, log.pools["temporary"].used
-    request = replace(request, bundle=verified(request.bundle, needed_bytes, temporary_bytes))
+    pte, method = attempt.program.pte.read_bytes(), attempt.program.manifest.method
     operators = frozenset(operator.operator for operator in attempt.program.manifest.operators)
     where: Literal["lab", "roomy", "twin"] = "lab"
     if isinstance(target, TwinTarget):
@@ -424,8 +424,13 @@ def _run_deployment(
         ran = linked
         if where != "lab":
             ran = deployment.build_deployment(board, operators, where, fallbacks=fallbacks)
-        transcript = target.run(replace(request, image=ran.image))
-        return linked, deployment.parse_report(transcript, attempt.where)
+        # The lab image loaded these very bytes, with every check of the same kernels: this one relies on it.
+        temporary_bytes = log.pools["temporary"].used
+        tables = lay_out(pte, method, kernel_list(ran.image.elf), temporary_bytes, attempt.where)
+        bundle = deployment.marked(request.bundle, tables, ran.image, attempt.where)
+        transcript = target.run(replace(request, image=ran.image, bundle=bundle))
+        done = deployment.parse_report(transcript, attempt.where)
+        return replace(linked, tables_bytes=len(tables)), done
 
     # Whether a call needs a reference kernel, its fast one alone knows: the image without them runs first, and if it fails,
     # of all of them those are left out whose lack makes no difference.

@@ -76,7 +76,7 @@ def stack_bound(elf: Path, entry: str = "reset_handler") -> StackBound:
     for place, function in functions.items():
         targets = {starts[bisect.bisect_right(starts, target) - 1] for target in function.targets}
         if function.indirect:
-            if function.name.startswith("rt::Method::execute"):
+            if function.name.startswith(_EXECUTES):
                 targets |= runs
             elif function.name.startswith("rt::Method::"):
                 targets |= prepares
@@ -91,6 +91,7 @@ def stack_bound(elf: Path, entry: str = "reset_handler") -> StackBound:
 
 
 _HANDLERS = ("systick_handler",)
+_EXECUTES = ("rt::Method::execute", "rt::LaidMethod::execute")
 
 
 def _plain(name: str) -> str:

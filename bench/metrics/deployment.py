@@ -29,6 +29,7 @@ def measure(run: Run) -> list[Measure]:
     flash = {
         "flash_weights": facts.constant_bytes,
         "flash_program": pte_bytes - facts.constant_bytes,
+        "flash_tables": image.tables_bytes,
         "flash_runtime": image.flash.runtime,
         "flash_kernels": image.flash.kernels,
         "flash_firmware": image.flash.firmware,

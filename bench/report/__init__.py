@@ -23,7 +23,14 @@ if TYPE_CHECKING:
     from bench.fit import Fit
     from bench.select import Candidate, Judged, Notch, Requirements
 
-_FLASH = ("flash_weights", "flash_program", "flash_runtime", "flash_kernels", "flash_firmware")
+_FLASH = (
+    "flash_weights",
+    "flash_program",
+    "flash_tables",
+    "flash_runtime",
+    "flash_kernels",
+    "flash_firmware",
+)
 _RAM = ("ram_planned", "ram_input_output", "ram_scratch", "ram_method", "ram_stack", "ram_static")
 _LAB_FLASH = ("pte", "lab_flash_image")
 _LAB_RAM = ("lab_ram_planned", "lab_ram_method", "lab_ram_temporary", "lab_ram_stack", "lab_ram_static")  # fmt: skip

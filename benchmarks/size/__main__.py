@@ -1,8 +1,8 @@
 """Compare with upstream's own runtime: `python -m benchmarks.size [BOARD ...]`, or `make bench-size`.
 
 Programs, inputs, expected outputs and upstream's figures lie in `tests/data/upstream`. Of the deployment image, without the
-`.pte`: Flash against upstream's smallest build, what loading takes from the arena, the deepest stack, and instructions of
-loading and executing under QEMU. Where the board's kernels read packed weights, the last column is with `--pack`.
+`.pte`: Flash against upstream's smallest build, the tables that lie beside the `.pte`, what loading takes from the arena, the
+deepest stack, and instructions of loading and executing under QEMU. Where the board's kernels read packed weights, the last column is with `--pack`.
 """
 
 from __future__ import annotations
@@ -36,11 +36,13 @@ _PARTS = ("flash_runtime", "flash_kernels", "flash_firmware")
 class Row:
     """Ours and upstream's of one program; `packed` is 0 where nothing can be packed, upstream's load where it is unknown.
 
-    `load` is that of the deployment image, of a verified program; `checked` that of the lab image, with every check.
+    `tables` are bytes beside the `.pte`, which upstream has none of; `load` is that of the deployment image, from these
+    tables; `checked` that of the lab image, with every check.
     """
 
     model: str
     flash: tuple[int, int]
+    tables: int
     method: tuple[int, int]
     stack: int
     load: tuple[int, int]
@@ -90,6 +92,7 @@ def compare(board: Board, figures: dict[str, str]) -> Row:
     return Row(
         figures["model"],
         (sum(_value(record, part) for part in _PARTS), int(figures["flash_min_bytes"])),
+        _value(record, "flash_tables"),
         (_value(record, "ram_method"), int(figures["method_bytes"])),
         _value(record, "ram_stack"),
         (_value(record, "load_deployment", "instructions"), theirs),
@@ -112,6 +115,7 @@ def show(board: Board, console: Console) -> None:
     for heading in (
         "model",
         "Flash B",
+        "tables B",
         "method B",
         "stack B",
         "load",
@@ -126,6 +130,7 @@ def show(board: Board, console: Console) -> None:
         table.add_row(
             row.model,
             _against(row.flash),
+            f"{row.tables:,}",
             _against(row.method),
             f"{row.stack:,}",
             _against(row.load),

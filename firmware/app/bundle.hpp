@@ -42,10 +42,10 @@ struct BundleHeader {
   uint32_t arena_limit_bytes;
   uint32_t inject;
   char method[32];
-  uint32_t verified_crc32;  // of the .pte's bytes; this and the rest with kFlagVerified alone
-  uint32_t verified_needed_bytes;
-  uint32_t verified_temporary_bytes;
-  uint8_t reserved[28];
+  uint32_t
+      verified_crc32;     // of the .pte and its tables; this and the next with kFlagVerified alone
+  uint32_t tables_bytes;  // they begin at the next multiple of 16 behind the .pte
+  uint8_t reserved[32];
 };
 static_assert(sizeof(BundleHeader) == 128);
 

@@ -50,17 +50,6 @@ std::string_view version();
 [[nodiscard]] bool load(std::span<const std::byte> program, std::string_view method,
                         std::span<std::byte> arena, Refusal& why);
 
-/** What a load with every check said of memory. */
-struct Verified {
-  uint32_t needed_bytes;
-  uint32_t temporary_bytes;
-};
-
-/** The same without checks, of a program that `load` accepted in an image with the same kernels.
- * Only the lab's own engine has it, and only deployment images call it. */
-[[nodiscard]] bool load_verified(std::span<const std::byte> program, std::string_view method,
-                                 std::span<std::byte> arena, Verified verified, Refusal& why);
-
 /** Instructions of the loaded method. */
 uint32_t instruction_count();
 

@@ -45,14 +45,6 @@ bool load(std::span<const std::byte> program, std::string_view name, std::span<s
   return !refused(rt::Method::load(program, name, arena, method, last), why);
 }
 
-bool load_verified(std::span<const std::byte> program, std::string_view name,
-                   std::span<std::byte> arena, Verified verified, Refusal& why) {
-  return !refused(
-      rt::Method::load_verified(program, name, arena,
-                                {verified.needed_bytes, verified.temporary_bytes}, method, last),
-      why);
-}
-
 uint32_t instruction_count() { return method.instruction_count(); }
 
 uint32_t input_count() { return method.input_count(); }

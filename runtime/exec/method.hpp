@@ -10,6 +10,7 @@
 #include "runtime/core/kernel.hpp"
 #include "runtime/core/tensor.hpp"
 #include "runtime/core/value.hpp"
+#include "runtime/exec/memory.hpp"
 #include "runtime/pte/program.hpp"
 
 namespace rt {
@@ -34,21 +35,6 @@ struct Failure {
   uint32_t have_bytes = 0, need_bytes = 0;  // 0 if they do not apply
 };
 
-// Bytes of the arena by purpose, in their order in the arena.
-struct MemoryUse {
-  uint32_t planned_bytes;    // the exporter's memory plan
-  uint32_t method_bytes;     // tensors, values, kernels
-  uint32_t temporary_bytes;  // scratch of the kernels, the largest need of any
-  uint32_t arena_bytes;      // what was given
-  uint32_t needed_bytes;     // what would have sufficed at the same address, alignment included
-};
-
-// What a load with every check said of memory (MemoryUse), for one without them.
-struct Verified {
-  uint32_t needed_bytes;
-  uint32_t temporary_bytes;
-};
-
 // Owns nothing: program and arena must outlive it. One thread.
 class Method {
  public:
@@ -60,18 +46,6 @@ class Method {
   // @return any error; `why` has the details, `out` is usable only after kOk.
   static Error load(std::span<const std::byte> pte, std::string_view name,
                     std::span<std::byte> arena, Method& out, Failure& why);
-
-  // The same of a program whose bytes `load` accepted before, whole and unchanged, in an image with
-  // the same kernels: nothing is checked again. For programs that were verified on a bench, and
-  // whose bytes were confirmed since.
-  //
-  // @param verified what that load said of memory, for an arena that starts at a multiple of 16.
-  // @return program-misaligned, program-foreign, program-truncated, program-corrupt,
-  // method-missing,
-  //     operator-missing, arena-too-small.
-  static Error load_verified(std::span<const std::byte> pte, std::string_view name,
-                             std::span<std::byte> arena, Verified verified, Method& out,
-                             Failure& why);
 
   uint32_t instruction_count() const { return plan_.instruction_count(); }
 
@@ -90,6 +64,9 @@ class Method {
     return {values(), instruction.arguments, instruction.argument_count};
   }
 
+  // All values of the plan; those that no instruction uses are kUnused.
+  ValueTable values() const { return {slots_, kinds_, plan_.value_count()}; }
+
   // Runs the method once. Inputs may share memory with other tensors of the plan: write all of
   // them before each call.
   // @return not-loaded, or what a kernel reported.
@@ -99,9 +76,6 @@ class Method {
 
  private:
   class Loader;
-  class VerifiedLoader;
-
-  ValueTable values() const { return {slots_, kinds_, plan_.value_count()}; }
 
   pte::Plan plan_;
   ValueSlot* slots_ = nullptr;        // one a value

@@ -7,6 +7,7 @@
 #include "program_generated.h"
 #include "runtime/core/kernel.hpp"
 #include "runtime/core/value.hpp"
+#include "runtime/exec/memory.hpp"
 #include "runtime/pte/fields.hpp"
 #include "runtime/pte/program.hpp"
 
@@ -14,14 +15,9 @@ namespace rt {
 
 namespace fb = ::executorch_flatbuffer;
 
-inline constexpr uint64_t kArenaAlignment = 16;
 // What the file omits: a double of 0, a list of nothing.
 inline constexpr double kZero = 0.0;
 inline constexpr std::byte kEmptyList[sizeof(uint32_t)] = {};
-
-constexpr uint64_t align(uint64_t bytes) {
-  return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
-}
 
 // Arrays from the strictest alignment to the weakest, then a Tensor for each tensor in use.
 struct Pool {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import struct
 import subprocess
 from dataclasses import dataclass
@@ -9,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from bench.errors import LabError
+from bench.image import kernel_list
+from bench.tables import lay_out
 from tests.runtime.building import ROOT, build
 
 VECTORS = ROOT / "tests" / "data" / "upstream"
@@ -46,8 +50,9 @@ class Runner:
         arena_bytes: int = -1,
         arena_skew: int = 0,
         program_skew: int = 0,
+        tables: bytes | None = None,
     ) -> Run:
-        """Load and execute once.
+        """Load and execute once; what loads is compared with the same method from tables (tests/runtime/laid.hpp).
 
         Args:
             program: the .pte.
@@ -56,18 +61,34 @@ class Runner:
             arena_bytes: size of the arena, -1 for what the program needs.
             arena_skew: bytes between a multiple of 16 and the arena's start.
             program_skew: likewise for the program.
+            tables: those to take instead of the program's own.
 
         Raises:
-            AssertionError: a sanitizer's report, or a crash.
+            AssertionError: a sanitizer's report, a crash, or another method from tables.
         """
         out = self._scratch / "out.bin"
         out.write_bytes(b"")
+        tables = self.tables(program, method) if tables is None else tables
+        laid = self._scratch / "tables.bin"
+        laid.write_bytes(tables)
         numbers = (str(n) for n in (arena_bytes, arena_skew, program_skew))
-        text = self._call("run", program, method, *numbers, out, *inputs)
+        text = self._call("run", program, method, *numbers, laid if tables else "-", out, *inputs)
         lines = [line.split(" ", 1) for line in text.splitlines()]
         hook = [" ".join(line) for line in lines if line[0] in {"before", "after"}]
         facts = {key: value for key, value in lines if key not in {"before", "after"}}
+        assert tables or "error" in facts, "a program that loads cannot be laid out"
         return Run(facts, hook, out.read_bytes())
+
+    @functools.cached_property
+    def _kernels(self) -> tuple[str, ...]:
+        return kernel_list(self._binary)
+
+    def tables(self, program: Path, method: str = "forward") -> bytes:
+        """Return the tables of a program; none if it cannot be laid out, as one that is refused."""
+        try:
+            return lay_out(program.read_bytes(), method, self._kernels, 0)
+        except LabError:
+            return b""
 
     def run_bytes(self, program: bytes) -> Run:
         """Load and execute a program given as bytes, without inputs."""

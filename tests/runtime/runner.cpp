@@ -1,11 +1,11 @@
 // Runs .pte programs on the host for the tests. Every buffer is a heap block of its exact size, so
 // that AddressSanitizer sees the first byte read or written outside.
 //
-//   runner run PTE METHOD ARENA_BYTES ARENA_SKEW PTE_SKEW OUT [IN...]   ARENA_BYTES -1: what is
-//   needed runner truncate PTE COUNT        loads COUNT prefixes of the program, evenly spaced
+//   runner run PTE METHOD ARENA_BYTES ARENA_SKEW PTE_SKEW TABLES OUT [IN...]
+//                                    ARENA_BYTES -1: what is needed; TABLES -: none
+//   runner truncate PTE COUNT        loads COUNT prefixes of the program, evenly spaced
 //   runner flip PTE END STEP SEED    loads, and runs, copies with one of the first END bytes
-//   changed, every
-//                                    STEP-th in turn; END 0: all
+//                                    changed, every STEP-th in turn; END 0: all
 //   runner invert PTE COUNT IN       loads, and runs, copies with one of COUNT evenly spaced bytes
 //                                    inverted: `refused`, `failed`, or output `same` or `other`
 //
@@ -21,7 +21,9 @@
 #include <string>
 #include <vector>
 
+#include "runtime/exec/laid.hpp"
 #include "runtime/exec/method.hpp"
+#include "tests/runtime/laid.hpp"
 
 namespace {
 
@@ -107,50 +109,60 @@ rt::Error load_with_need(std::span<const std::byte> pte, std::string_view method
   return error;
 }
 
-bool same(const rt::MemoryUse& a, const rt::MemoryUse& b) {
-  return a.planned_bytes == b.planned_bytes && a.method_bytes == b.method_bytes &&
-         a.temporary_bytes == b.temporary_bytes;
-}
+// What was loaded with every check once more from tables, into an arena of its own of just the size
+// that it needs, with its inputs from the files.
+// @return what differs: the method, or the bytes of an output; empty if nothing does.
+std::string laid_difference(std::span<const std::byte> pte, std::span<std::byte> checked_arena,
+                            std::string_view name, rt::Method& checked, const char* tables_path,
+                            std::span<char*> inputs) {
+  const std::vector<char> tables = read_file(tables_path);
+  const size_t tables_begin = (pte.size() + kAlignment - 1) / kAlignment * kAlignment;
+  Block both(tables_begin + tables.size(), 0);
+  std::memcpy(both.span().data(), pte.data(), pte.size());
+  copy(both.span().subspan(tables_begin), tables);
+  const std::byte* const program = both.span().data();
+  auto& header = *reinterpret_cast<rt::Tables*>(both.span().data() + tables_begin);
+  if (header.bytes != tables.size()) return "bytes of the tables";
+  header.temporary_bytes = checked.memory().temporary_bytes;  // which the host asks that load
 
-// What was loaded with every check once more without them, into an arena of its own of just the
-// size that it needs, which has its inputs from the files.
-// @return whether it is the same: pools, instructions, and the bytes of every output.
-bool same_without_checks(std::span<const std::byte> pte, std::string_view name,
-                         const rt::Method& checked, char** inputs) {
-  const rt::MemoryUse use = checked.memory();
-  const uint32_t pools = use.planned_bytes + use.method_bytes;
-  const uint32_t temporary_begin = (pools + kAlignment - 1) / kAlignment * kAlignment;
-  const rt::Verified verified = {
-      use.temporary_bytes == 0 ? pools : temporary_begin + use.temporary_bytes,
-      use.temporary_bytes};
-  rt::Method method;
-  rt::Failure why;
-  Block small(verified.needed_bytes == 0 ? 0 : verified.needed_bytes - 1, 0);
-  if (verified.needed_bytes != 0 &&
-      rt::Method::load_verified(pte, name, small.span(), verified, method, why) !=
-          rt::Error::kArenaTooSmall) {
-    return false;
+  rt::LaidMethod method;
+  Block none(0, 0);
+  if (method.load(program, header, none.span()) == rt::Error::kOk &&
+      method.memory().needed_bytes != 0) {
+    return "need of an arena";
   }
-  Block arena(verified.needed_bytes, 0);
-  if (rt::Method::load_verified(pte, name, arena.span(), verified, method, why) != rt::Error::kOk ||
-      !same(use, method.memory()) || method.input_count() != checked.input_count() ||
-      method.instruction_count() != checked.instruction_count()) {
-    return false;
+  const uint32_t need = method.memory().needed_bytes;
+  Block small(need == 0 ? 0 : need - 1, 0);
+  if (need != 0 && method.load(program, header, small.span()) != rt::Error::kArenaTooSmall) {
+    return "need of an arena";
   }
-  for (uint32_t i = 0; i < method.input_count() && inputs[i] != nullptr; ++i) {
+  Block arena(need, 0);
+  if (method.load(program, header, arena.span()) != rt::Error::kOk) return "load";
+  const rt::MemoryUse use = method.memory();
+  if (use.planned_bytes != checked.memory().planned_bytes ||
+      use.temporary_bytes != checked.memory().temporary_bytes ||
+      use.method_bytes > checked.memory().method_bytes) {
+    return "memory";
+  }
+  const auto checked_skew = -reinterpret_cast<uintptr_t>(checked_arena.data()) % kAlignment;
+  std::string found =
+      difference(checked, {pte.data(), pte.size(), checked_arena.data() + checked_skew}, name,
+                 method, {program, pte.size(), arena.span().data()});
+  if (!found.empty()) return found;
+  for (uint32_t i = 0; i < method.input_count() && i < inputs.size(); ++i) {
     copy({method.input(i).data(), method.input(i).nbytes()}, read_file(inputs[i]));
   }
-  if (method.execute(why) != rt::Error::kOk) return false;
+  if (inputs.empty() && method.input_count() != 0) return {};  // what its arena held is no input
+  if (method.execute() != rt::Error::kOk) return "execute";
   for (uint32_t i = 0; i < method.output_count(); ++i) {
     const rt::Tensor& a = method.output(i);
-    const rt::Tensor& b = checked.output(i);
-    if (a.nbytes() != b.nbytes() || std::memcmp(a.data(), b.data(), a.nbytes()) != 0) return false;
+    if (std::memcmp(a.data(), checked.output(i).data(), a.nbytes()) != 0) return "output";
   }
-  return true;
+  return {};
 }
 
 int run(int argc, char** argv) {
-  if (argc < 8) return 2;
+  if (argc < 9) return 2;
   const std::vector<char> file = read_file(argv[2]);
   const long arena_bytes = std::atol(argv[4]);
   const auto arena_skew = static_cast<size_t>(std::atol(argv[5]));
@@ -176,11 +188,11 @@ int run(int argc, char** argv) {
               use.method_bytes, use.temporary_bytes, use.arena_bytes, use.needed_bytes);
   std::printf("instructions %u\ninputs %u\noutputs %u\n", method.instruction_count(),
               method.input_count(), method.output_count());
-  for (int i = 8; i < argc; ++i) {
+  for (int i = 9; i < argc; ++i) {
     const std::vector<char> input = read_file(argv[i]);
-    rt::Tensor& tensor = method.input(static_cast<uint32_t>(i - 8));
+    rt::Tensor& tensor = method.input(static_cast<uint32_t>(i - 9));
     if (input.size() != tensor.nbytes()) {
-      std::fprintf(stderr, "input %d has %zu bytes, want %u\n", i - 8, input.size(),
+      std::fprintf(stderr, "input %d has %zu bytes, want %u\n", i - 9, input.size(),
                    tensor.nbytes());
       return 2;
     }
@@ -195,11 +207,15 @@ int run(int argc, char** argv) {
     print_failure(why);
     return kRefused;
   }
-  if (argc > 8 && !same_without_checks(pte.span(), argv[3], method, argv + 8)) {
-    std::fprintf(stderr, "loaded without checks it is another method\n");
-    return 2;
+  if (std::string_view(argv[7]) != "-") {
+    const std::string other = laid_difference(pte.span(), arena->span(), argv[3], method, argv[7],
+                                              {argv + 9, static_cast<size_t>(argc - 9)});
+    if (!other.empty()) {
+      std::fprintf(stderr, "from tables it is another method: %s\n", other.c_str());
+      return 2;
+    }
   }
-  std::ofstream out(argv[7], std::ios::binary);
+  std::ofstream out(argv[8], std::ios::binary);
   for (uint32_t i = 0; i < method.output_count(); ++i) {
     const rt::Tensor& tensor = method.output(i);
     out.write(reinterpret_cast<const char*>(tensor.data()), tensor.nbytes());

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.bundle import Inject, Options, pack, pack_mailbox, verified
+from bench.bundle import Inject, Options, pack, pack_mailbox, verified, with_one_sample
 from bench.errors import InputError
 
 
@@ -56,17 +56,30 @@ def test_everything_is_aligned_and_round_trips(pte: bytes, sizes: list[int], cou
 
 
 def test_the_mark_of_a_verified_program_is_about_its_bytes() -> None:
-    """Flag, CRC of the program alone and what its load said of memory; the bundle's own CRC follows."""
+    """Flag, CRC of program and tables, the tables behind the program; the bundle's own CRC and size follow."""
     bundle = pack(b"P" * 100, [[b"a" * 20]], Options())
 
-    marked = verified(bundle, 5000, 1040)
+    marked = verified(bundle, b"T" * 36)
 
     assert _u32(marked.data, 44) == _u32(bundle.data, 44) | 16
-    assert [_u32(marked.data, o) for o in (88, 92, 96)] == [zlib.crc32(b"P" * 100), 5000, 1040]
-    assert marked.data[100:128] == bytes(28)
-    assert marked.data[:44] + marked.data[48:88] == bundle.data[:44] + bundle.data[48:88]
-    assert marked.data[128:] == bundle.data[128:]
+    assert [_u32(marked.data, o) for o in (88, 92)] == [zlib.crc32(b"P" * 100 + b"T" * 36), 36]
+    assert marked.data[96:128] == bytes(32)
+    assert _u32(marked.data, 12) == len(marked.data) == len(bundle.data) + 48
+    assert marked.data[:12] + marked.data[16:44] == bundle.data[:12] + bundle.data[16:44]
+    assert marked.data[48:88] == bundle.data[48:88]
+    assert marked.data[128:].startswith(bundle.data[128:] + b"T" * 36)
+    assert _u32(marked.data, 16) + 112 == marked.data.index(b"T")
     assert f"{zlib.crc32(marked.data):08x}" == marked.crc32 != bundle.crc32
+
+
+def test_one_sample_is_what_packing_it_alone_gives() -> None:
+    """The first of three: the same bytes as a bundle that never had the others."""
+    samples = [[b"a" * 20, b"b"], [b"c" * 20, b"d"], [b"e" * 20, b"f"]]
+    options = Options(2, 5, True, True, 4096)
+
+    assert pack(b"P" * 100, samples[:1], options) == with_one_sample(
+        pack(b"P" * 100, samples, options)
+    )
 
 
 def test_samples_of_unlike_sizes_are_refused() -> None:
