@@ -181,6 +181,19 @@ void count_all() {
   count(&reference::bmm, "4x16x8x16", 4 * 16 * 8 * 16, [](Call& call, Random& random) {
     call_bmm(call, random, {4, 16, 8, 16, false}, Floats::kUsual);
   });
+  const ImageShape image = {64, 25, 5};
+  const struct {
+    const rt::Kernel* kernel;
+    void (*make)(Call&, Random&, const ImageShape&, Floats);
+  } elementwise[] = {{&reference::relu, call_relu},
+                     {&reference::hardtanh, call_hardtanh},
+                     {&reference::add, call_float_add},
+                     {&reference::mul, call_mul},
+                     {&reference::native_batch_norm, call_batch_norm}};
+  for (const auto& [kernel, make] : elementwise) {
+    count(kernel, "64@25x5", 0,
+          [&](Call& call, Random& random) { make(call, random, image, Floats::kUsual); });
+  }
   count(&reference::quantized_batch_matmul, "4x16x8x16", 4 * 16 * 8 * 16,
         [](Call& call, Random& random) {
           call_batch_matmul(call, random, 4, 16, 8, 16, Scales::kUsual);

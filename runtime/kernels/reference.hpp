@@ -7,12 +7,17 @@ namespace rt::kernels::reference {
 
 // Defined where the build puts a faster kernel in their place (RT_KERNEL_ISA in
 // runtime/CMakeLists.txt).
+extern const Kernel add;
 extern const Kernel addmm;
 extern const Kernel bmm;
+extern const Kernel clamp;
 extern const Kernel convolution;
 extern const Kernel dequantize_per_tensor;
+extern const Kernel hardtanh;
 extern const Kernel linear;
 extern const Kernel mm;
+extern const Kernel mul;
+extern const Kernel native_batch_norm;
 extern const Kernel quantize_per_tensor;
 extern const Kernel quantized_add;
 extern const Kernel quantized_avg_pool2d;
@@ -21,7 +26,9 @@ extern const Kernel quantized_conv2d;
 extern const Kernel quantized_depthwise_conv2d;
 extern const Kernel quantized_linear;
 extern const Kernel quantized_max_pool2d;
+extern const Kernel relu;
 extern const Kernel softmax;
+extern const Kernel sub;
 
 }  // namespace rt::kernels::reference
 
@@ -30,12 +37,17 @@ extern const Kernel softmax;
 #define RT_FALLBACK(identifier)                                           \
   extern "C" ::rt::Error rt_fallback_##identifier(const ::rt::Args& args, \
                                                   std::span<std::byte> temporary)
+RT_FALLBACK(add);
 RT_FALLBACK(addmm);
 RT_FALLBACK(bmm);
+RT_FALLBACK(clamp);
 RT_FALLBACK(convolution);
 RT_FALLBACK(dequantize_per_tensor);
+RT_FALLBACK(hardtanh);
 RT_FALLBACK(linear);
 RT_FALLBACK(mm);
+RT_FALLBACK(mul);
+RT_FALLBACK(native_batch_norm);
 RT_FALLBACK(quantize_per_tensor);
 RT_FALLBACK(quantized_add);
 RT_FALLBACK(quantized_avg_pool2d);
@@ -44,19 +56,26 @@ RT_FALLBACK(quantized_conv2d);
 RT_FALLBACK(quantized_depthwise_conv2d);
 RT_FALLBACK(quantized_linear);
 RT_FALLBACK(quantized_max_pool2d);
+RT_FALLBACK(relu);
 RT_FALLBACK(softmax);
+RT_FALLBACK(sub);
 // What takes its place there. @return operator-missing
 RT_FALLBACK(none);
 
 // The same of a kernel's checks, which every call needs.
 #define RT_CHECKS(identifier) \
   extern "C" ::rt::Error rt_checks_##identifier(::rt::Args& args, ::rt::Needs& needs)
+RT_CHECKS(add);
 RT_CHECKS(addmm);
 RT_CHECKS(bmm);
+RT_CHECKS(clamp);
 RT_CHECKS(convolution);
 RT_CHECKS(dequantize_per_tensor);
+RT_CHECKS(hardtanh);
 RT_CHECKS(linear);
 RT_CHECKS(mm);
+RT_CHECKS(mul);
+RT_CHECKS(native_batch_norm);
 RT_CHECKS(quantize_per_tensor);
 RT_CHECKS(quantized_add);
 RT_CHECKS(quantized_avg_pool2d);
@@ -65,7 +84,9 @@ RT_CHECKS(quantized_conv2d);
 RT_CHECKS(quantized_depthwise_conv2d);
 RT_CHECKS(quantized_linear);
 RT_CHECKS(quantized_max_pool2d);
+RT_CHECKS(relu);
 RT_CHECKS(softmax);
+RT_CHECKS(sub);
 
 // Registers a reference kernel; where CMake says that a faster one is registered instead, gives it
 // its name above.

@@ -168,8 +168,12 @@ void Call::swap_last() {
   std::swap(order[rank - 2], order[rank - 1]);
 }
 
-void Call::out(rt::ScalarType type, Sizes sizes, bool channels_last) {
+void Call::result(rt::ScalarType type, Sizes sizes, bool channels_last) {
   out_ = &tensor(type, sizes, false, channels_last);
+}
+
+void Call::out(rt::ScalarType type, Sizes sizes, bool channels_last) {
+  result(type, sizes, channels_last);
   indices_[argument_count_] = indices_[argument_count_ - 1];
   ++argument_count_;
 }

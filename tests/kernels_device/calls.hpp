@@ -29,12 +29,14 @@ class Call {
   void swap_last();
   // The tensor to write, and the same value again.
   void out(rt::ScalarType type, Sizes sizes, bool channels_last = true);
+  // The tensor to write, of operators that have several.
+  void result(rt::ScalarType type, Sizes sizes, bool channels_last = true);
 
   rt::Tensor& out() { return *out_; }
   rt::Args args() const { return {{slots_, kinds_, value_count_}, indices_, argument_count_}; }
 
  private:
-  static constexpr uint32_t kMaxValues = 64, kMaxTensors = 8, kMaxLists = 8, kMaxRank = 4;
+  static constexpr uint32_t kMaxValues = 64, kMaxTensors = 10, kMaxLists = 8, kMaxRank = 4;
   struct Shape {
     int32_t sizes[kMaxRank];
     uint8_t dim_order[kMaxRank];

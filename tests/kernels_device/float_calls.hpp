@@ -6,11 +6,18 @@
 
 // What the build did not replace is not there.
 namespace rt::kernels::reference {
+[[gnu::weak]] extern const Kernel add;
 [[gnu::weak]] extern const Kernel addmm;
 [[gnu::weak]] extern const Kernel bmm;
+[[gnu::weak]] extern const Kernel clamp;
 [[gnu::weak]] extern const Kernel convolution;
+[[gnu::weak]] extern const Kernel hardtanh;
 [[gnu::weak]] extern const Kernel linear;
 [[gnu::weak]] extern const Kernel mm;
+[[gnu::weak]] extern const Kernel mul;
+[[gnu::weak]] extern const Kernel native_batch_norm;
+[[gnu::weak]] extern const Kernel relu;
+[[gnu::weak]] extern const Kernel sub;
 }  // namespace rt::kernels::reference
 
 namespace device {
@@ -37,11 +44,28 @@ void call_bmm(Call& call, Random& random, const MatmulShape& shape, Floats float
 void call_addmm(Call& call, Random& random, const MatmulShape& shape, Floats floats);
 void call_float_linear(Call& call, Random& random, const MatmulShape& shape, Floats floats);
 
+// An image of one batch, channels last.
+struct ImageShape {
+  int32_t channels, height, width;
+};
+void call_relu(Call& call, Random& random, const ImageShape& shape, Floats floats);
+void call_hardtanh(Call& call, Random& random, const ImageShape& shape, Floats floats);
+void call_float_add(Call& call, Random& random, const ImageShape& shape, Floats floats);
+void call_mul(Call& call, Random& random, const ImageShape& shape, Floats floats);
+void call_batch_norm(Call& call, Random& random, const ImageShape& shape, Floats floats);
+
 // Random shapes.
 void random_convolution(Call& call, Random& random, Floats floats);
 void random_mm(Call& call, Random& random, Floats floats);
 void random_bmm(Call& call, Random& random, Floats floats);
 void random_addmm(Call& call, Random& random, Floats floats);
 void random_float_linear(Call& call, Random& random, Floats floats);
+void random_relu(Call& call, Random& random, Floats floats);
+void random_hardtanh(Call& call, Random& random, Floats floats);
+void random_clamp(Call& call, Random& random, Floats floats);
+// Of any number type, broadcast.
+void random_float_add(Call& call, Random& random, Floats floats);
+void random_mul(Call& call, Random& random, Floats floats);
+void random_batch_norm(Call& call, Random& random, Floats floats);
 
 }  // namespace device

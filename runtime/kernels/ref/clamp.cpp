@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "runtime/kernels/elementwise.hpp"
+#include "runtime/kernels/reference.hpp"
 
 namespace rt::kernels {
 namespace {
@@ -81,7 +82,7 @@ Error run_tensor(const Args &args, std::span<std::byte>) {
 
 }  // namespace
 
-RT_KERNEL("aten::clamp.out", prepare, run);
+RT_REFERENCE_KERNEL(clamp, "aten::clamp.out", prepare, run);
 RT_KERNEL("aten::clamp.Tensor_out", prepare_tensor, run_tensor);
 
 }  // namespace rt::kernels

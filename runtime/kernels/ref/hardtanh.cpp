@@ -1,6 +1,7 @@
 // aten::hardtanh, float32; ReLU6 is one.
 
 #include "runtime/kernels/float_unary.hpp"
+#include "runtime/kernels/reference.hpp"
 
 namespace rt::kernels {
 namespace {
@@ -22,6 +23,6 @@ Error run(const Args& args, std::span<std::byte>) {
 
 }  // namespace
 
-RT_KERNEL("aten::hardtanh.out", prepare, run);
+RT_REFERENCE_KERNEL(hardtanh, "aten::hardtanh.out", prepare, run);
 
 }  // namespace rt::kernels

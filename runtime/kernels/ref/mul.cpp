@@ -1,6 +1,7 @@
 // aten::mul, broadcast, or by a number. float32, int32, int64.
 
 #include "runtime/kernels/elementwise.hpp"
+#include "runtime/kernels/reference.hpp"
 
 namespace rt::kernels {
 namespace {
@@ -32,7 +33,7 @@ Error run_scalar(const Args &args, std::span<std::byte>) {
 
 }  // namespace
 
-RT_KERNEL("aten::mul.out", prepare_number_pair, run_number_pair<Product>);
+RT_REFERENCE_KERNEL(mul, "aten::mul.out", prepare_number_pair, run_number_pair<Product>);
 RT_KERNEL("aten::mul.Scalar_out", prepare_scalar, run_scalar);
 
 }  // namespace rt::kernels

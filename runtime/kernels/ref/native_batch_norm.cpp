@@ -4,6 +4,7 @@
 #include "runtime/core/kernel.hpp"
 #include "runtime/kernels/checks.hpp"
 #include "runtime/kernels/float_unary.hpp"
+#include "runtime/kernels/reference.hpp"
 
 namespace rt::kernels {
 namespace {
@@ -73,6 +74,7 @@ Error run(const Args& args, std::span<std::byte>) {
 
 }  // namespace
 
-RT_KERNEL("aten::_native_batch_norm_legit_no_training.out", prepare, run);
+RT_REFERENCE_KERNEL(native_batch_norm, "aten::_native_batch_norm_legit_no_training.out", prepare,
+                    run);
 
 }  // namespace rt::kernels

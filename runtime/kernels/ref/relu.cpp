@@ -1,6 +1,7 @@
 // aten::relu, float32.
 
 #include "runtime/kernels/float_unary.hpp"
+#include "runtime/kernels/reference.hpp"
 
 namespace rt::kernels {
 namespace {
@@ -20,6 +21,6 @@ Error run(const Args& args, std::span<std::byte>) {
 
 }  // namespace
 
-RT_KERNEL("aten::relu.out", prepare, run);
+RT_REFERENCE_KERNEL(relu, "aten::relu.out", prepare, run);
 
 }  // namespace rt::kernels
