@@ -367,6 +367,16 @@ def main() -> None:
     except LabError as fault:
         typer.echo(str(fault), err=True)
         sys.exit(_EXIT_CODES[fault.blame])
+    except OSError as error:
+        if error.filename is None:  # not of a file that somebody named
+            raise
+        named = InputError(
+            f"cannot be read or written: {error.strerror}",
+            where=str(error.filename),
+            hint="is the folder there, and may you write in it?",
+        )
+        typer.echo(str(named), err=True)
+        sys.exit(_EXIT_CODES[named.blame])
     except KeyboardInterrupt:
         typer.echo("interrupted", err=True)
         sys.exit(130)

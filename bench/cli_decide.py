@@ -203,8 +203,7 @@ def _latest(
     ids = [b.id for name in boards or [] for b in find_boards(name)]
     if ids:
         found = found[found["board"].isin(ids)]
-    if models:
-        found = found[found["model"].isin(models)]
+    found = of_models(found, models or [])
     # what an emulator ran with another toolchain is another cell
     return frame.latest(found, (*frame.CELL, "toolchain"))
 
@@ -276,6 +275,19 @@ def load_told(folders: Sequence[Path]) -> pd.DataFrame:
     return found
 
 
+def of_models(found: pd.DataFrame, models: Sequence[str]) -> pd.DataFrame:
+    """Return the rows of these models, all if none is named.
+
+    Raises:
+        UnknownNameError: no record is of one of them.
+    """
+    there = sorted(found["model"].astype(str).unique())
+    for name in models:
+        if name not in there:
+            raise UnknownNameError(f"no record of a model {name!r}", hint=nearest(name, there))
+    return found[found["model"].isin(models)] if models else found
+
+
 def export(
     root: Path,
     file_format: str,
@@ -294,10 +306,11 @@ def export(
     found = load_told([root])
     if boards:
         found = found[found["board"].isin(boards)]
-    if models:
-        found = found[found["model"].isin(models)]
+    found = of_models(found, models)
     if not every:
         found = frame.latest(found)
+    if found.empty:
+        typer.echo(f"no records in {root} match", err=True)
     data = frame.export(found, frame.Format(file_format))
     if out is None:
         sys.stdout.buffer.write(data)

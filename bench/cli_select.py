@@ -13,7 +13,7 @@ import typer
 from rich.table import Table
 
 from bench.catalogue import known_boards, memories_of
-from bench.cli_decide import JSON, RECORDS, console, folders, load_told, plain
+from bench.cli_decide import JSON, RECORDS, console, folders, load_told, of_models, plain
 from bench.errors import InputError
 from bench.quantity import parse_bytes, parse_seconds, show_bytes, show_seconds
 
@@ -58,12 +58,8 @@ def select(
     """Rank boards for models under requirements, with the reason of each rejection. Exit 1 if none is left."""
     from bench import select as selecting  # noqa: PLC0415  as above
 
-    if max_price is not None and prices is None:
-        raise InputError(
-            "--max-price needs prices", hint="--prices=FILE, a CSV of board,price: none is invented"
-        )
     wanted = _requirements(
-        max_latency, max_ram, max_flash, min_accuracy, max_price, reserve_ram, reserve_flash
+        max_latency, max_ram, max_flash, min_accuracy, max_price, prices, reserve_ram, reserve_flash
     )
     judged = judged_candidates(load_told(folders(results)), wanted, prices, model or [])
     notches = selecting.sensitivity(judged, wanted)
@@ -97,11 +93,20 @@ def _requirements(
     max_flash: str | None,
     min_accuracy: float | None,
     max_price: float | None,
+    prices: Path | None,
     reserve_ram: str,
     reserve_flash: str,
 ) -> Requirements:
     from bench.select import Requirements  # noqa: PLC0415  as above
 
+    if min_accuracy is not None and not 0 <= min_accuracy <= 1:
+        raise InputError(
+            f"--min-accuracy={min_accuracy:g} is no part of the answers", hint="0.9 is 90 %"
+        )
+    if max_price is not None and prices is None:
+        raise InputError(
+            "--max-price needs prices", hint="--prices=FILE, a CSV of board,price: none is invented"
+        )
     return Requirements(
         max_latency_s=parse_seconds(max_latency) if max_latency else None,
         max_ram_bytes=parse_bytes(max_ram) if max_ram else None,
@@ -132,10 +137,8 @@ def report(
     from bench import select as selecting  # noqa: PLC0415  as above
 
     found = load_told(folders(results))
-    if found.empty:
-        raise InputError("there are no records to report", hint="`make bench` makes some")
     wanted = _requirements(
-        max_latency, max_ram, max_flash, min_accuracy, max_price, reserve_ram, reserve_flash
+        max_latency, max_ram, max_flash, min_accuracy, max_price, prices, reserve_ram, reserve_flash
     )
     judged = judged_candidates(found, wanted, prices, [])
     made = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -151,8 +154,9 @@ def judged_candidates(
     from bench import frame  # noqa: PLC0415  as above
     from bench import select as selecting  # noqa: PLC0415  as above
 
-    if models:
-        found = found[found["model"].isin(models)]
+    if found.empty:
+        raise InputError("there are no records to choose among", hint="`make bench` makes some")
+    found = of_models(found, models)
     usable = frame.latest(found[found["status"] != "invalid"])
     known = {
         name: board
@@ -161,6 +165,8 @@ def judged_candidates(
     }
     memories = {name: memories_of(board) for name, board in known.items()}
     costs = selecting.read_prices(prices) if prices is not None else {}
+    if strangers := sorted(costs.keys() - known.keys()):
+        typer.echo(f"{prices}: no board of the lab: {', '.join(strangers)}", err=True)
     candidates = selecting.candidates(usable, memories, costs)
     there = {(c.board, c.model) for c in candidates}
     failed = {
@@ -179,29 +185,27 @@ def judged_candidates(
 
 def _print_selection(judged: Sequence[Judged], notches: Sequence[Notch]) -> None:
     console().print(_matrix(judged))
-    table = Table(
-        title="candidates: silicon above and apart from estimates; overlapping bands share a rank",
-        title_justify="left",
-        header_style="bold",
+    priced = any(one.candidate.price is not None for one in judged)
+    for model in dict.fromkeys(one.candidate.model for one in judged):
+        mine = [one for one in judged if one.candidate.model == model]
+        if any(one.answer.value != "not run" for one in mine):
+            console().print(_ranking(model, mine, priced=priced))
+    typer.echo(
+        "silicon stands above and apart from estimates; overlapping bands share a rank\n"
+        "* nothing of the same evidence is surely better in all of latency, RAM, Flash and accuracy"
     )
+    for notch in notches:
+        typer.echo(f"{notch.option}: {notch.now} → {notch.then} would admit {notch.admits}")
+
+
+def _ranking(model: str, judged: Sequence[Judged], *, priced: bool) -> Table:
+    table = Table(title=model, title_justify="left", header_style="bold")
     for heading in (
-        "rank",
-        "board",
-        "model",
-        "scheme",
-        "evidence",
-        "latency",
-        "RAM",
-        "Flash",
-        "image",
-        "headroom RAM / Flash",
-        "top-1",
-        "answer",
-        "why",
+        *("rank", "board", "scheme", "evidence", "latency", "band", "RAM", "Flash"),
+        *("RAM left", "Flash left", "top-1", *(["price"] if priced else []), "answer", "why"),
     ):
-        table.add_column(
-            heading, justify="right" if heading in {"rank", "RAM", "Flash", "latency"} else "left"
-        )
+        right = heading in {"rank", "RAM", "Flash", "latency", "RAM left", "Flash left", "price"}
+        table.add_column(heading, justify="right" if right else "left", no_wrap=heading != "why")
     for one in judged:
         c = one.candidate
         if one.answer.value == "not run":
@@ -209,40 +213,36 @@ def _print_selection(judged: Sequence[Judged], notches: Sequence[Notch]) -> None
         left = [
             sum(f.headroom_bytes for f in c.fits if f.kind == kind) for kind in ("RAM", "Flash")
         ]
+        why = list(one.reasons)
+        if c.image == "lab":
+            why.append("sizes of the lab image: upper bound")
         table.add_row(
             f"{one.rank}{' *' if one.pareto else ''}" if one.rank else "-",
             c.board,
-            c.model,
             c.scheme,
             c.evidence or "-",
-            _latency_text(c),
+            *_latency_texts(c),
             show_bytes(c.ram_bytes) if c.ram_bytes is not None else "-",
             show_bytes(c.flash_bytes) if c.flash_bytes is not None else "-",
-            "deployment" if c.image == "deployment" else "lab image: upper bound",
-            f"{show_bytes(left[0])} / {show_bytes(left[1])}" if c.fits else "-",
+            *(show_bytes(size) if c.fits else "-" for size in left),
             f"{c.accuracy:.1%}" if c.accuracy is not None else "-",
+            *([f"{c.price:g}" if c.price is not None else "-"] if priced else []),
             one.answer.value,
-            "; ".join(one.reasons),
+            "; ".join(why),
         )
-    console().print(table)
-    typer.echo(
-        "* nothing of the same evidence is surely better in all of latency, RAM, Flash and accuracy"
-    )
-    for notch in notches:
-        typer.echo(f"{notch.option}: {notch.now} → {notch.then} would admit {notch.admits}")
+    return table
 
 
-def _latency_text(c: Candidate) -> str:
+def _latency_texts(c: Candidate) -> tuple[str, str]:
+    """Return the latency and its band."""
     if c.latency is None:
-        return "-"
+        return "-", ""
     if c.latency_s is None or c.band_s is None:
-        return f"{c.latency:,.0f} {c.latency_unit}, no time"
-    text = f"{show_seconds(c.latency_s)}"
-    return (
-        text
-        if c.band_s[0] == c.band_s[1]
-        else f"{text} ({show_seconds(c.band_s[0])} to {show_seconds(c.band_s[1])}{', ' if c.band_note else ''}{c.band_note})"
-    )
+        return f"{c.latency:,.0f} {c.latency_unit}", "no time"
+    if c.band_s[0] == c.band_s[1]:
+        return show_seconds(c.latency_s), ""
+    band = f"{show_seconds(c.band_s[0])} to {show_seconds(c.band_s[1])}"
+    return show_seconds(c.latency_s), f"{band}{', ' if c.band_note else ''}{c.band_note}"
 
 
 def _matrix(judged: Sequence[Judged]) -> Table:

@@ -82,7 +82,9 @@ def export(frame: pd.DataFrame, kind: Format) -> bytes:
     """Return the frame as a file: every column and row, in Markdown those that people read."""
     if kind is Format.PARQUET:
         buffer = io.BytesIO()
-        frame.to_parquet(buffer, index=False)
+        bare = frame.copy(deep=False)
+        bare.attrs = {}  # what was left out is told by the command; pandas would write it as JSON
+        bare.to_parquet(buffer, index=False)
         return buffer.getvalue()
     if kind is Format.JSON:
         text: str = frame.to_json(orient="records", double_precision=15, indent=1)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import statistics
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 SCHEMA = 1
 
@@ -259,3 +260,29 @@ class Record(_Frozen):
             if measure.name == name and unit in (None, measure.unit):
                 return measure
         return None
+
+
+def read_record(data: bytes) -> Record:
+    """Read a record of this schema or an older one.
+
+    Raises:
+        ValueError: it is damaged, foreign or of a newer lab, with the reason.
+    """
+    raw = json.loads(data)
+    if not isinstance(raw, dict) or "run_id" not in raw or "measures" not in raw:
+        raise ValueError("JSON, but no record of this lab")
+    schema = raw.get("schema")
+    if isinstance(schema, int) and schema > SCHEMA:
+        raise ValueError(f"schema {schema} is of a newer lab; this one reads up to {SCHEMA}")
+    return Record.model_validate_json(data)
+
+
+def why_unreadable(error: Exception) -> str:
+    """Return in a line why a file is no record."""
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        return f"{error.error_count()} keys are wrong, the first: {key}: {first['msg']}"
+    if isinstance(error, json.JSONDecodeError):
+        return f"not whole JSON: {error}"
+    return str(error).splitlines()[0]

@@ -15,12 +15,18 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic import ValidationError
 
 from bench import record as record_module
 from bench.cache import write_atomically
 from bench.errors import InputError
-from bench.record import BESIDE_NAME, NO_RECORDS, SCHEMA, Record, summarise
+from bench.record import (
+    BESIDE_NAME,
+    NO_RECORDS,
+    Record,
+    read_record,
+    summarise,
+    why_unreadable,
+)
 
 INDEX_NAME = ".index.parquet"
 _log = logging.getLogger(__name__)
@@ -203,38 +209,13 @@ def _with_files(
         try:
             record = read_record((root / name).read_bytes())
         except (OSError, ValueError) as error:
-            why[name] = _reason(error)
+            why[name] = why_unreadable(error)
             continue
         _append(columns, name, record)
     if not columns["path"]:
         return table, why
     added = pa.table({name: pa.array(columns[name], kind) for name, kind in COLUMNS.items()})
     return pa.concat_tables([table, added]).unify_dictionaries(), why
-
-
-def read_record(data: bytes) -> Record:
-    """Read a record of this schema or an older one.
-
-    Raises:
-        ValueError: it is damaged, foreign or of a newer lab, with the reason.
-    """
-    raw = json.loads(data)
-    if not isinstance(raw, dict) or "run_id" not in raw or "measures" not in raw:
-        raise ValueError("JSON, but no record of this lab")
-    schema = raw.get("schema")
-    if isinstance(schema, int) and schema > SCHEMA:
-        raise ValueError(f"schema {schema} is of a newer lab; this one reads up to {SCHEMA}")
-    return Record.model_validate_json(data)
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, ValidationError):
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        return f"{error.error_count()} keys are wrong, the first: {key}: {first['msg']}"
-    if isinstance(error, json.JSONDecodeError):
-        return f"not whole JSON: {error}"
-    return str(error).splitlines()[0]
 
 
 def _append(columns: dict[str, list[Any]], name: str, record: Record) -> None:

@@ -7,8 +7,8 @@ image's where the record has it; else the lab image's, which is an upper bound, 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -376,14 +376,12 @@ def _timed(c: Candidate, limit: float | None) -> list[tuple[str, Answer, str]]:
         ]
     low, high = c.band_s
     kind = f"{c.evidence}, {c.band_note}" if c.band_note else c.evidence
-    text = f"{show_seconds(c.latency_s)} ({show_seconds(low)} to {show_seconds(high)}, {kind}) against {show_seconds(limit)}"
+    best = "" if low == high else " at best"
     if low > limit:
-        return [("max-latency", Answer.FAILS, f"too slow: {text}")]
-    return (
-        [("max-latency", Answer.UNDECIDED, f"the band reaches over the limit: {text}")]
-        if high > limit
-        else []
-    )
+        text = f"too slow: {show_seconds(low)}{best} ({kind}) against {show_seconds(limit)}"
+        return [("max-latency", Answer.FAILS, text)]
+    text = f"may be too slow: the band ends at {show_seconds(high)} ({kind}), asked {show_seconds(limit)}"
+    return [("max-latency", Answer.UNDECIDED, text)] if high > limit else []
 
 
 def _accurate(c: Candidate, limit: float | None) -> list[tuple[str, Answer, str]]:
@@ -403,42 +401,58 @@ def _accurate(c: Candidate, limit: float | None) -> list[tuple[str, Answer, str]
 
 
 def sensitivity(judged: Sequence[Judged], wanted: Requirements) -> list[Notch]:
-    """Return, for each requirement, the nearest looser value that admits a candidate that fails it alone."""
+    """Return, for each model and requirement, the nearest looser value at which a candidate meets all that is asked.
+
+    Every other requirement stays as it is: what would stay undecided or fail for another reason is not admitted.
+    """
     found = []
-    for option in ("max-latency", "max-ram", "max-flash", "min-accuracy", "max-price"):
-        near: list[tuple[float, str, str, str]] = []
+    for model in dict.fromkeys(one.candidate.model for one in judged):
+        near: dict[str, tuple[float, Notch]] = {}
         for one in judged:
-            if one.failed != (option,):
+            c = one.candidate
+            if c.model != model or one.answer not in {Answer.FAILS, Answer.UNDECIDED}:
                 continue
-            value, now, then = _notch(option, one.candidate, wanted)
-            near.append(
-                (
-                    value,
-                    now,
-                    then,
-                    f"{one.candidate.board} {one.candidate.model} {one.candidate.scheme}",
-                )
-            )
-        if near:
-            _, now, then, admits = min(near)
-            found.append(Notch(f"--{option}", now, then, admits))
+            for loosened, distance, notch in _loosened(c, wanted):
+                if _judge(c, loosened).answer is not Answer.MEETS:
+                    continue
+                if notch.option not in near or distance < near[notch.option][0]:
+                    near[notch.option] = (distance, notch)
+        found += [notch for _, notch in near.values()]
     return found
 
 
-def _notch(option: str, c: Candidate, wanted: Requirements) -> tuple[float, str, str]:
-    if option == "max-latency" and c.band_s is not None and wanted.max_latency_s is not None:
-        return c.band_s[1], show_seconds(wanted.max_latency_s), show_seconds(c.band_s[1])
-    if option == "min-accuracy" and c.accuracy_interval and wanted.min_accuracy is not None:
-        low = c.accuracy_interval[0]
-        return -low, f"{wanted.min_accuracy:.1%}", f"{low:.1%}"
-    if option == "max-price":
-        return c.price or 0.0, f"{wanted.max_price:g}", f"{c.price:g}"
-    now, then = (
-        (wanted.max_ram_bytes, c.ram_bytes)
-        if option == "max-ram"
-        else (wanted.max_flash_bytes, c.flash_bytes)
-    )
-    return float(then or 0), show_bytes(now or 0), show_bytes(then or 0)
+def _loosened(c: Candidate, wanted: Requirements) -> list[tuple[Requirements, float, Notch]]:
+    """Return what is asked with one requirement at the value that this candidate keeps, and how far off that is."""
+    left = {k: sum(f.headroom_bytes for f in c.fits if f.kind == k) for k in ("RAM", "Flash")}
+    accuracy = c.accuracy_interval[0] if c.accuracy_interval else None
+    seconds: float | None = c.band_s[1] if c.band_s else None
+    kept: list[tuple[str, float | None, Callable[[float], str]]] = [
+        ("max_latency_s", _up(seconds) if seconds else None, show_seconds),
+        ("max_ram_bytes", c.ram_bytes, show_bytes),
+        ("max_flash_bytes", c.flash_bytes, show_bytes),
+        ("max_price", c.price, lambda value: f"{value:g}"),
+        ("min_accuracy", math.floor(accuracy * 1000) / 1000 if accuracy else None, lambda v: f"{v:.1%}"),
+        ("reserve_ram_bytes", left["RAM"] if c.fits else None, show_bytes),
+        ("reserve_flash_bytes", left["Flash"] if c.fits else None, show_bytes),
+    ]  # fmt: skip
+    found = []
+    for name, value, show in kept:
+        now = getattr(wanted, name)
+        if value is None or now is None or value < 0:
+            continue
+        distance = value - now if name.startswith("max") else now - value
+        if distance > 0:
+            option = "--" + name.removesuffix("_s").removesuffix("_bytes").replace("_", "-")
+            notch = Notch(option, show(now), show(value), f"{c.board} {c.model} {c.scheme}")
+            asked: dict[str, Any] = {name: value}
+            found.append((replace(wanted, **asked), distance, notch))
+    return found
+
+
+def _up(value: float) -> float:
+    """Return the value rounded up to three significant digits, as `show_seconds` shows them."""
+    step = 10.0 ** (math.floor(math.log10(value)) - 2)
+    return math.ceil(value / step - 1e-9) * step
 
 
 def read_prices(path: Path) -> dict[str, float]:
@@ -458,4 +472,6 @@ def read_prices(path: Path) -> dict[str, float]:
             prices[cells[0]] = float(cells[1])
         except ValueError as error:
             raise BoardFileError(f"{cells[1]!r} is no price", where=f"{path}:{number}") from error
+        if not 0 <= prices[cells[0]] < math.inf:
+            raise BoardFileError(f"{cells[1]!r} is no price", where=f"{path}:{number}")
     return prices

@@ -6,11 +6,16 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
-
 from bench.cache import PROJECT, write_atomically
 from bench.errors import RecordError
-from bench.record import BESIDE_NAME, NO_RECORDS, Attachment, Record
+from bench.record import (
+    BESIDE_NAME,
+    NO_RECORDS,
+    Attachment,
+    Record,
+    read_record,
+    why_unreadable,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -94,7 +99,7 @@ def load(root: Path = RESULTS) -> tuple[list[tuple[Path, Record]], list[Unreadab
         if any(part.startswith(".") for part in path.relative_to(root).parts):
             continue  # what a nightly keeps for itself
         try:
-            good.append((path, Record.model_validate_json(path.read_bytes())))
-        except (ValidationError, OSError, ValueError) as error:
-            bad.append(Unreadable(path, str(error).splitlines()[0]))
+            good.append((path, read_record(path.read_bytes())))
+        except (OSError, ValueError) as error:
+            bad.append(Unreadable(path, why_unreadable(error)))
     return sorted(good, key=lambda item: item[1].time_utc), bad

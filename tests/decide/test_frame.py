@@ -11,11 +11,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 import bench
-from bench import frame, record_index
+from bench import frame, record_index, store
+from bench.cli import app
 from bench.errors import InputError
-from bench.record import Record, Status
+from bench.record import Record, Status, read_record
 from tests.decide.records import Save, estimate, instructions, make_record, nbytes
 
 DATA = Path(__file__).parent / "data"
@@ -133,6 +135,35 @@ def test_exports_hold_every_measure(save: Save) -> None:
     assert "| latency | instructions | count | 1,234,567 |" in markdown
 
 
+@pytest.mark.parametrize("kind", ["csv", "json", "parquet", "markdown"])
+def test_what_was_left_out_spoils_no_export(save: Save, kind: str, tmp_path: Path) -> None:
+    """It is told on standard error; the file holds the good records."""
+    root = save(make_record(instructions(1234567)))
+    (root / "half.json").write_text('{"run_id": ')
+
+    done = CliRunner().invoke(app, ["show", str(root), f"--format={kind}", f"--out={tmp_path / 'x'}"])  # fmt: skip
+
+    assert 0 == done.exit_code, done.exception
+    assert "half.json: not whole JSON" in done.stderr
+    assert (tmp_path / "x").stat().st_size > 0
+
+
+def test_a_table_leaves_out_what_the_frame_leaves_out(save: Save) -> None:
+    """`bench show` and `bench.load` read alike: the same files, the same reasons."""
+    root = save(make_record(instructions(1)))
+    good = next(root.rglob("*.json"))
+    newer = json.loads(good.read_text()) | {"schema": 99}
+    (good.parent / "20260101T000000Z-int8-00000003.json").write_text(json.dumps(newer))
+    (root / "half.json").write_text('{"run_id": ')
+
+    records, bad = store.load(root)
+    left_out = bench.load(root).attrs["left_out"]
+
+    assert [good] == [path for path, _ in records]
+    assert {(b.path, b.reason) for b in bad} == {(b.path, b.reason) for b in left_out}
+    assert 2 == len(bad)
+
+
 def test_latest_is_one_record_a_cell(save: Save) -> None:
     """Newest of each board, device, model, scheme and engine."""
     root = save(
@@ -184,5 +215,5 @@ def test_a_record_survives_being_written_and_read(save: Save) -> None:
     made = make_record(estimate(3, 2, 4))
     path = next(save(made).rglob("*.json"))
 
-    assert made == record_index.read_record(path.read_bytes())
+    assert made == read_record(path.read_bytes())
     assert isinstance(made, Record)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -11,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bench.board import all_boards
-from bench.cli import app
+from bench.cli import app, main
 from bench.errors import BoardFileError, InputError
 from bench.fit import Fit, read_memories
 from bench.quantity import parse_bytes, parse_seconds, show_seconds
@@ -175,6 +176,97 @@ def test_sensitivity_is_the_next_notch_that_admits_someone() -> None:
 
     assert ("--max-ram", "131,072 B", "140,000 B") == (notch.option, notch.now, notch.then)
     assert notch.admits.startswith("near")
+
+
+def test_a_notch_admits_what_it_says_it_admits() -> None:
+    """A band over the limit is admitted by its end, rounded up; who is undecided for another reason, by nothing."""
+    band = replace(
+        PLAIN, board="band", evidence="estimate", latency_s=0.045, band_s=(0.03, 0.062543)
+    )
+    blind = replace(
+        band,
+        board="blind",
+        latency_s=0.04,
+        band_s=(0.02, 0.051),
+        accuracy=None,
+        accuracy_interval=None,
+    )
+    other = replace(PLAIN, board="other", model="n", latency_s=0.07, band_s=(0.07, 0.07))
+    wanted = Requirements(max_latency_s=0.05, min_accuracy=0.9)
+
+    told = sensitivity(judge([band, blind, other], wanted), wanted)
+
+    assert [
+        ("--max-latency", "62.6 ms", "band m int8"),
+        ("--max-latency", "70 ms", "other n int8"),
+    ] == [(notch.option, notch.then, notch.admits) for notch in told]
+    at_notch = Requirements(
+        max_latency_s=parse_seconds(told[0].then.replace(" ", "")), min_accuracy=0.9
+    )
+    assert Answer.MEETS is judge([band], at_notch)[0].answer
+
+
+def test_a_reserve_and_a_price_have_notches_too() -> None:
+    """By how much less must stay free, or more be paid."""
+    dear = replace(PLAIN, price=4.5)
+
+    reserve = Requirements(reserve_ram_bytes=8_192)
+    (ram,) = sensitivity(judge([PLAIN], reserve), reserve)
+    (price,) = sensitivity(judge([dear], Requirements(max_price=4)), Requirements(max_price=4))
+
+    assert ("--reserve-ram", "8,192 B", "6,384 B") == (ram.option, ram.now, ram.then)
+    assert ("--max-price", "4", "4.5") == (price.option, price.now, price.then)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--model=ds_cn"], "did you mean 'ds_cnn'"),
+        (["--min-accuracy=90"], "no part of the answers"),
+        (["--max-price=3"], "--prices=FILE"),
+        (["--max-latency=50parsec"], "unit of time"),
+        (["--max-ram=12zz"], "unit of size"),
+        (["--prices={tmp}/none.csv"], "cannot be read or written"),
+        (["--charts={tmp}/file/x"], "cannot be read or written"),
+    ],
+)
+def test_what_cannot_be_asked_is_said_in_a_line(
+    options: list[str],
+    told: str,
+    save: Save,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """With what to do, exit code 2, and no traceback."""
+    root = save(make_record(instructions(99)))
+    (tmp_path / "file").write_text("")
+    whole = [option.format(tmp=tmp_path) for option in options]
+    monkeypatch.setattr(sys, "argv", ["bench", "select", f"--results={root}", *whole])
+
+    with pytest.raises(SystemExit) as left:
+        main()
+
+    assert 2 == left.value.code
+    assert told in capsys.readouterr().err
+
+
+def test_no_records_are_an_error_not_an_empty_table(tmp_path: Path) -> None:
+    """As of `bench report`."""
+    done = CliRunner().invoke(app, ["select", f"--results={tmp_path}"])
+
+    assert isinstance(done.exception, InputError)
+
+
+def test_a_price_that_was_filled_in_is_shown(save: Save, tmp_path: Path) -> None:
+    """In a column of its own; a board of the file that the lab does not know is told."""
+    root = save(make_record(cycles(250_000), nbytes("flash_total", 9), nbytes("ram_total", 9)))
+    (tmp_path / "prices.csv").write_text("board,price\nmps2-an386,4.25\nnrf99,3\n")
+
+    done = CliRunner().invoke(app, ["select", f"--results={root}", f"--prices={tmp_path / 'prices.csv'}"])  # fmt: skip
+
+    assert "4.25" in done.stdout
+    assert "no board of the lab: nrf99" in done.stderr
 
 
 def test_a_price_is_never_invented(tmp_path: Path) -> None:
