@@ -24,7 +24,7 @@ _REGISTRATION = re.compile(
     r'RT_(?:REFERENCE_|NHWC_)?KERNEL\(\s*(?:\w+,\s*)?"([\w:.]+)"', re.MULTILINE
 )
 _ENTRY = re.compile(r"^- (?:op|func): *([\w:.]+)", re.MULTILINE)
-_ISAS = ("dsp", "mve", "fpu")
+_ISAS = ("dsp", "mve", "scalar", "fpu")
 
 
 @dataclass(frozen=True)

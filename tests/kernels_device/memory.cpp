@@ -19,8 +19,9 @@ std::byte* align(std::byte* pointer) {
   return pointer + (kGuardBytes - address_of(pointer) % kGuardBytes) % kGuardBytes;
 }
 
-#if __ARM_ARCH == 7
-// Armv7-M ARM B3.5.9: no access, 2^5 bytes. Region 0 is the stack's guard.
+#if __ARM_ARCH < 8
+// Armv7-M ARM B3.5.9: no access, 2^5 bytes. Region 0 is the stack's guard. An Armv6-M core without
+// the unit says that it has no regions.
 constexpr uint32_t kFirstRegion = 1;
 void set_wall(uint32_t region, const std::byte* at) {
   scb().mpu_rnr = region;
@@ -78,7 +79,7 @@ void Memory::protect() {
   for (uint32_t i = 0; i < count_ && region < region_count(); ++i) {
     if (blocks_[i].wall) set_wall(region++, blocks_[i].guard);
   }
-  scb().mpu_ctrl = fw::cortex_m::kMpuEnableWithDefaultMap;
+  if (region_count() > 0) scb().mpu_ctrl = fw::cortex_m::kMpuEnableWithDefaultMap;
   fw::cortex_m::barrier();
 }
 

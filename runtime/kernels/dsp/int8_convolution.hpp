@@ -3,6 +3,7 @@
 
 #include "runtime/kernels/dsp/dot.hpp"
 #include "runtime/kernels/int8_convolution.hpp"
+#include "runtime/kernels/pixels.hpp"
 
 namespace rt::kernels::dsp {
 
@@ -29,10 +30,6 @@ struct ConvolutionScratch {
     return static_cast<uint32_t>(activations_bytes + line_bytes + out_bytes);
   }
 };
-
-inline int32_t pixels_of(const Tensor& input, const Window& window) {
-  return input.size(0) * window.h.output * window.w.output;
-}
 
 // Whether each output channel's shift and bias allow the fast requantization.
 bool scales_fit(const Args& args, const ConvolutionArguments& at, int32_t terms);

@@ -4,14 +4,9 @@
 #include <cstring>
 
 #include "runtime/kernels/dsp/int8_convolution.hpp"
+#include "runtime/kernels/pixels.hpp"
 
 namespace rt::kernels::dsp {
-
-// The pixels of an output, in the order in which they lie in memory.
-struct Pixel {
-  int32_t x, y;
-  const int8_t* image;
-};
 
 // Widens the inputs under the filters, patch by patch.
 template <typename Quads>
@@ -124,22 +119,6 @@ class Patches {
   int8_t* line_;
   bool runs_;
 };
-
-// The pixel of an index into the output.
-inline Pixel locate(int32_t index, const Tensor& input, const Window& window) {
-  const int32_t row = index / window.w.output;
-  const int32_t image_bytes = window.h.input * window.w.input * input.size(1);
-  return {index % window.w.output, row % window.h.output,
-          input.as<int8_t>() + row / window.h.output * image_bytes};
-}
-
-inline void advance(Pixel& pixel, const Tensor& input, const Window& window) {
-  if (++pixel.x < window.w.output) return;
-  pixel.x = 0;
-  if (++pixel.y < window.h.output) return;
-  pixel.y = 0;
-  pixel.image += window.h.input * window.w.input * input.size(1);
-}
 
 // Widens the patches of five pixels after another, and has `multiply(out, out_stride)` meet them
 // with every filter; `out` and `pixel_bytes` as in `convolve`.
