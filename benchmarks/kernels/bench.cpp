@@ -194,6 +194,9 @@ void count_all() {
     count(kernel, "64@25x5", 0,
           [&](Call& call, Random& random) { make(call, random, image, Floats::kUsual); });
   }
+  count(&reference::native_layer_norm, "16x32", 0, [](Call& call, Random& random) {
+    call_layer_norm(call, random, 16, 32, true, true, Floats::kUsual);
+  });
   count(&reference::quantized_batch_matmul, "4x16x8x16", 4 * 16 * 8 * 16,
         [](Call& call, Random& random) {
           call_batch_matmul(call, random, 4, 16, 8, 16, Scales::kUsual);

@@ -230,6 +230,8 @@ const Subject kSubjects[] = {
     float_subject("mul_small", &reference::mul, small_floats<random_mul>, 30, Same::kFlushed),
     float_subject("batch_norm", &reference::native_batch_norm, usual_floats<random_batch_norm>, 100,
                   Same::kFloats),
+    float_subject("layer_norm", &reference::native_layer_norm, usual_floats<random_layer_norm>, 120,
+                  Same::kFloats),
     float_subject("convolution", &reference::convolution, usual_floats<random_convolution>, 600,
                   Same::kFloats),
     float_subject("convolution_small", &reference::convolution, small_floats<random_convolution>,

@@ -16,6 +16,7 @@ namespace rt::kernels::reference {
 [[gnu::weak]] extern const Kernel mm;
 [[gnu::weak]] extern const Kernel mul;
 [[gnu::weak]] extern const Kernel native_batch_norm;
+[[gnu::weak]] extern const Kernel native_layer_norm;
 [[gnu::weak]] extern const Kernel relu;
 [[gnu::weak]] extern const Kernel sub;
 }  // namespace rt::kernels::reference
@@ -54,6 +55,10 @@ void call_float_add(Call& call, Random& random, const ImageShape& shape, Floats 
 void call_mul(Call& call, Random& random, const ImageShape& shape, Floats floats);
 void call_batch_norm(Call& call, Random& random, const ImageShape& shape, Floats floats);
 
+// Of the last of two dimensions, with weight and bias or one of them.
+void call_layer_norm(Call& call, Random& random, int32_t rows, int32_t length, bool weight,
+                     bool bias, Floats floats);
+
 // Random shapes.
 void random_convolution(Call& call, Random& random, Floats floats);
 void random_mm(Call& call, Random& random, Floats floats);
@@ -67,5 +72,6 @@ void random_clamp(Call& call, Random& random, Floats floats);
 void random_float_add(Call& call, Random& random, Floats floats);
 void random_mul(Call& call, Random& random, Floats floats);
 void random_batch_norm(Call& call, Random& random, Floats floats);
+void random_layer_norm(Call& call, Random& random, Floats floats);
 
 }  // namespace device

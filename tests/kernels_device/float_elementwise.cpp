@@ -165,4 +165,28 @@ void random_batch_norm(Call& call, Random& random, Floats floats) {
   finish_batch_norm(call, random, shape, floats, channels_last);
 }
 
+void call_layer_norm(Call& call, Random& random, int32_t rows, int32_t length, bool weight,
+                     bool bias, Floats floats) {
+  fill_floats(call.tensor(kFloat, {rows, length}, false), random, floats);
+  call.list({length});
+  for (const bool there : {weight, bias}) {
+    if (there) {
+      fill_floats(call.tensor(kFloat, {length}, true), random, floats);
+    } else {
+      call.none();
+    }
+  }
+  call.real(1e-5);
+  call.result(kFloat, {rows, length});
+  call.tensor(kFloat, {rows, 1}, false);
+  call.tensor(kFloat, {rows, 1}, false);
+  call.none();  // the list of outputs
+}
+
+void random_layer_norm(Call& call, Random& random, Floats floats) {
+  const bool weight = !random.one_in(6);
+  const bool bias = !random.one_in(6);
+  call_layer_norm(call, random, random.integer(1, 10), random.integer(1, 70), weight, bias, floats);
+}
+
 }  // namespace device

@@ -4,6 +4,7 @@
 #include "runtime/core/kernel.hpp"
 #include "runtime/kernels/checks.hpp"
 #include "runtime/kernels/normalize.hpp"
+#include "runtime/kernels/reference.hpp"
 
 namespace rt::kernels {
 namespace {
@@ -85,6 +86,6 @@ Error run(const Args &args, std::span<std::byte>) {
 
 }  // namespace
 
-RT_KERNEL("aten::native_layer_norm.out", prepare, run);
+RT_REFERENCE_KERNEL(native_layer_norm, "aten::native_layer_norm.out", prepare, run);
 
 }  // namespace rt::kernels
