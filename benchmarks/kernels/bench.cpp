@@ -197,6 +197,16 @@ void count_all() {
   count(&reference::native_layer_norm, "16x32", 0, [](Call& call, Random& random) {
     call_layer_norm(call, random, 16, 32, true, true, Floats::kUsual);
   });
+  count(&reference::float_softmax, "64x16", 0, [](Call& call, Random& random) {
+    call_float_softmax(call, random, 64, 16, 1, Floats::kUsual);
+  });
+  count(&reference::float_log_softmax, "64x16", 0, [](Call& call, Random& random) {
+    call_float_softmax(call, random, 64, 16, 1, Floats::kUsual);
+  });
+  count(&reference::sigmoid, "1024", 0,
+        [](Call& call, Random& random) { call_sigmoid(call, random, 1024, Floats::kUsual); });
+  count(&reference::gelu, "1024", 0,
+        [](Call& call, Random& random) { call_gelu(call, random, 1024, "tanh", Floats::kUsual); });
   count(&reference::quantized_batch_matmul, "4x16x8x16", 4 * 16 * 8 * 16,
         [](Call& call, Random& random) {
           call_batch_matmul(call, random, 4, 16, 8, 16, Scales::kUsual);

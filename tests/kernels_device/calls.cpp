@@ -146,6 +146,12 @@ void Call::list(std::initializer_list<int32_t> items) {
   argument(rt::ValueKind::kIntList, {.list = {reinterpret_cast<const std::byte*>(&list)}});
 }
 
+void Call::text(const char* text) {
+  text_.length = static_cast<uint32_t>(std::strlen(text));
+  std::memcpy(text_.characters, text, text_.length);
+  argument(rt::ValueKind::kString, {.text = {reinterpret_cast<const std::byte*>(&text_)}});
+}
+
 rt::Tensor& Call::tensor(rt::ScalarType type, Sizes sizes, bool constant, bool channels_last) {
   Shape& shape = shapes_[tensor_count_];
   uint32_t numel = 1;

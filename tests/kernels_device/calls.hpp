@@ -23,6 +23,7 @@ class Call {
   void boolean(bool value);
   void real(double value);
   void list(std::initializer_list<int32_t> items);
+  void text(const char* text);  // up to eight characters
   // A tensor of rank 4 lies channels-last, if not told otherwise; others row-major.
   rt::Tensor& tensor(rt::ScalarType type, Sizes sizes, bool constant, bool channels_last = true);
   // Lays the last tensor out with its last two dimensions swapped.
@@ -60,6 +61,10 @@ class Call {
   uint32_t tensor_count_ = 0;
   List lists_[kMaxLists] = {};
   uint32_t list_count_ = 0;
+  struct {
+    uint32_t length;
+    char characters[8];
+  } text_ = {};
   double reals_[2] = {};
   uint32_t real_count_ = 0;
   rt::Tensor* out_ = nullptr;

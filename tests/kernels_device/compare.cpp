@@ -5,6 +5,7 @@
 // kernel asked for some; `bad <operator> seed <n> <what>`; `end good|bad`.
 
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <string_view>
 
@@ -184,6 +185,7 @@ void small_floats(Call& call, Random& random) {
 enum class Same : uint8_t {
   kBytes,
   kFloats,   // bytes, but a NaN is as good as another
+  kExact,    // each within the tolerance of what it should be
   kFlushed,  // subnormal numbers may count as zero: differences are less than 2^-114
 };
 
@@ -196,11 +198,18 @@ struct Subject {
   const char* packed_name = nullptr;
   void (*pack)(Call&) = nullptr;
   Same same = Same::kBytes;
+  Exact (*exact)(const rt::Args&, uint32_t) = nullptr;  // of kExact
 };
 
 constexpr Subject float_subject(const char* name, const rt::Kernel* kernel,
                                 void (*make)(Call&, Random&), uint32_t cases, Same same) {
   return {name, kernel, make, cases, nullptr, nullptr, same};
+}
+
+constexpr Subject exact_subject(const char* name, const rt::Kernel* kernel,
+                                void (*make)(Call&, Random&), uint32_t cases,
+                                Exact (*exact)(const rt::Args&, uint32_t)) {
+  return {name, kernel, make, cases, nullptr, nullptr, Same::kExact, exact};
 }
 
 const Subject kSubjects[] = {
@@ -232,6 +241,12 @@ const Subject kSubjects[] = {
                   Same::kFloats),
     float_subject("layer_norm", &reference::native_layer_norm, usual_floats<random_layer_norm>, 120,
                   Same::kFloats),
+    exact_subject("softmax", &reference::float_softmax, usual_floats<random_float_softmax>, 60,
+                  exact_softmax),
+    exact_subject("log_softmax", &reference::float_log_softmax, usual_floats<random_float_softmax>,
+                  60, exact_log_softmax),
+    exact_subject("sigmoid", &reference::sigmoid, usual_floats<random_sigmoid>, 40, exact_sigmoid),
+    exact_subject("gelu", &reference::gelu, usual_floats<random_gelu>, 40, exact_gelu),
     float_subject("convolution", &reference::convolution, usual_floats<random_convolution>, 600,
                   Same::kFloats),
     float_subject("convolution_small", &reference::convolution, small_floats<random_convolution>,
@@ -284,8 +299,11 @@ class Comparison {
     const rt::Error error = fast.run(args, {scratch, fast_needs.temporary_bytes});
     if (error != rt::Error::kOk) return fail("failed");
     if (subject_.same == Same::kBytes) return compare(reference_out, fast_out, out.nbytes());
-    return compare_floats(reinterpret_cast<const float*>(reference_out),
-                          reinterpret_cast<const float*>(fast_out), out.numel());
+    const auto* const by_reference = reinterpret_cast<const float*>(reference_out);
+    const auto* const by_fast = reinterpret_cast<const float*>(fast_out);
+    return subject_.same == Same::kExact ? near_exact(args, by_reference, out.numel()) &&
+                                               near_exact(args, by_fast, out.numel())
+                                         : compare_floats(by_reference, by_fast, out.numel());
   }
 
   bool used_scratch = false;
@@ -325,22 +343,38 @@ class Comparison {
     return difference < 0x1p-114F && difference > -0x1p-114F;
   }
 
+  bool different(uint32_t i, uint32_t count, float expected, float actual) const {
+    Print("bad")
+        .word(subject_.name)
+        .word("seed")
+        .number(seed_)
+        .word("at")
+        .number(i)
+        .word("of")
+        .number(count)
+        .word("expected-bits")
+        .number(std::bit_cast<uint32_t>(expected))
+        .word("actual-bits")
+        .number(std::bit_cast<uint32_t>(actual));
+    return false;
+  }
+
+  bool near_exact(const rt::Args& args, const float* actual, uint32_t count) const {
+    for (uint32_t i = 0; i < count; ++i) {
+      const Exact exact = subject_.exact(args, i);
+      const auto value = static_cast<double>(actual[i]);
+      // infinities are equal, a NaN is as good as another
+      if (value == exact.value || std::fabs(value - exact.value) <= exact.tolerance) continue;
+      if (std::isnan(value) && std::isnan(exact.value)) continue;
+      return different(i, count, static_cast<float>(exact.value), actual[i]);
+    }
+    return true;
+  }
+
   bool compare_floats(const float* expected, const float* actual, uint32_t count) const {
     for (uint32_t i = 0; i < count; ++i) {
       if (alike(expected[i], actual[i])) continue;
-      Print("bad")
-          .word(subject_.name)
-          .word("seed")
-          .number(seed_)
-          .word("at")
-          .number(i)
-          .word("of")
-          .number(count)
-          .word("expected-bits")
-          .number(std::bit_cast<uint32_t>(expected[i]))
-          .word("actual-bits")
-          .number(std::bit_cast<uint32_t>(actual[i]));
-      return false;
+      return different(i, count, expected[i], actual[i]);
     }
     return true;
   }

@@ -11,6 +11,9 @@ namespace rt::kernels::reference {
 [[gnu::weak]] extern const Kernel bmm;
 [[gnu::weak]] extern const Kernel clamp;
 [[gnu::weak]] extern const Kernel convolution;
+[[gnu::weak]] extern const Kernel float_log_softmax;
+[[gnu::weak]] extern const Kernel float_softmax;
+[[gnu::weak]] extern const Kernel gelu;
 [[gnu::weak]] extern const Kernel hardtanh;
 [[gnu::weak]] extern const Kernel linear;
 [[gnu::weak]] extern const Kernel mm;
@@ -18,6 +21,7 @@ namespace rt::kernels::reference {
 [[gnu::weak]] extern const Kernel native_batch_norm;
 [[gnu::weak]] extern const Kernel native_layer_norm;
 [[gnu::weak]] extern const Kernel relu;
+[[gnu::weak]] extern const Kernel sigmoid;
 [[gnu::weak]] extern const Kernel sub;
 }  // namespace rt::kernels::reference
 
@@ -59,6 +63,12 @@ void call_batch_norm(Call& call, Random& random, const ImageShape& shape, Floats
 void call_layer_norm(Call& call, Random& random, int32_t rows, int32_t length, bool weight,
                      bool bias, Floats floats);
 
+// Along the last of two dimensions, or the first.
+void call_float_softmax(Call& call, Random& random, int32_t rows, int32_t columns, int32_t along,
+                        Floats floats);
+void call_sigmoid(Call& call, Random& random, int32_t count, Floats floats);
+void call_gelu(Call& call, Random& random, int32_t count, const char* approximate, Floats floats);
+
 // Random shapes.
 void random_convolution(Call& call, Random& random, Floats floats);
 void random_mm(Call& call, Random& random, Floats floats);
@@ -73,5 +83,18 @@ void random_float_add(Call& call, Random& random, Floats floats);
 void random_mul(Call& call, Random& random, Floats floats);
 void random_batch_norm(Call& call, Random& random, Floats floats);
 void random_layer_norm(Call& call, Random& random, Floats floats);
+void random_float_softmax(Call& call, Random& random, Floats floats);
+void random_sigmoid(Call& call, Random& random, Floats floats);
+void random_gelu(Call& call, Random& random, Floats floats);
+
+// An element of an output as it should be, in double precision by the C library, and by how much
+// either kernel may miss it: what roundings of the formula's steps add up to.
+struct Exact {
+  double value, tolerance;
+};
+Exact exact_softmax(const rt::Args& args, uint32_t i);
+Exact exact_log_softmax(const rt::Args& args, uint32_t i);
+Exact exact_sigmoid(const rt::Args& args, uint32_t i);
+Exact exact_gelu(const rt::Args& args, uint32_t i);
 
 }  // namespace device

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "runtime/kernels/lines.hpp"
+#include "runtime/kernels/reference.hpp"
 
 namespace rt::kernels {
 namespace {
@@ -25,6 +26,6 @@ Error run(const Args &args, std::span<std::byte>) {
 
 }  // namespace
 
-RT_KERNEL("aten::_log_softmax.out", prepare_softmax, run);
+RT_REFERENCE_KERNEL(float_log_softmax, "aten::_log_softmax.out", prepare_softmax, run);
 
 }  // namespace rt::kernels

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "runtime/kernels/lines.hpp"
+#include "runtime/kernels/reference.hpp"
 
 namespace rt::kernels {
 namespace {
@@ -22,6 +23,6 @@ Error run(const Args &args, std::span<std::byte>) {
 
 }  // namespace
 
-RT_KERNEL("aten::_softmax.out", prepare_softmax, run);
+RT_REFERENCE_KERNEL(float_softmax, "aten::_softmax.out", prepare_softmax, run);
 
 }  // namespace rt::kernels

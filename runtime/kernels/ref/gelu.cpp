@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "runtime/kernels/elementwise.hpp"
+#include "runtime/kernels/reference.hpp"
 
 namespace rt::kernels {
 namespace {
@@ -38,6 +39,6 @@ Error run(const Args &args, std::span<std::byte>) {
 
 }  // namespace
 
-RT_KERNEL("aten::gelu.out", prepare, run);
+RT_REFERENCE_KERNEL(gelu, "aten::gelu.out", prepare, run);
 
 }  // namespace rt::kernels

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "runtime/kernels/elementwise.hpp"
+#include "runtime/kernels/reference.hpp"
 
 namespace rt::kernels {
 namespace {
@@ -11,6 +12,6 @@ float value(float x) { return 1.0F / (1.0F + std::exp(-x)); }
 
 }  // namespace
 
-RT_KERNEL("aten::sigmoid.out", prepare_float_map, run_float_map<value>);
+RT_REFERENCE_KERNEL(sigmoid, "aten::sigmoid.out", prepare_float_map, run_float_map<value>);
 
 }  // namespace rt::kernels
