@@ -14,7 +14,7 @@ Error run(const Args& args, std::span<std::byte> temporary) {
   if (!are_rows(args)) return rt_fallback_float_log_softmax(args, temporary);
   for_rows(args, [](const float* x, float* out, int32_t count) {
     const float most = largest(x, count);
-    const float log_sum = std::log(powers(x, nullptr, count, most));
+    const float log_sum = std::log(powers<false>(x, nullptr, count, most));
     map_floats(x, out, count,
                [=](Vector value) { return subtract(subtract(value, all(most)), all(log_sum)); });
   });

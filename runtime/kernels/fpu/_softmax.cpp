@@ -11,7 +11,7 @@ Error prepare(Args& args, Needs& needs) { return rt_checks_float_softmax(args, n
 Error run(const Args& args, std::span<std::byte> temporary) {
   if (!are_rows(args)) return rt_fallback_float_softmax(args, temporary);
   for_rows(args, [](const float* x, float* out, int32_t count) {
-    const float factor = 1.0F / powers(x, out, count, largest(x, count));
+    const float factor = 1.0F / powers<true>(x, out, count, largest(x, count));
     map_floats(out, out, count, [=](Vector power) { return multiply(power, all(factor)); });
   });
   return Error::kOk;

@@ -19,6 +19,8 @@ using Mask = mve_pred16_t;
 inline constexpr int32_t kLanes = 4;
 
 inline Vector all(float x) { return vdupq_n_f32(x); }
+inline Vector load(const float* from) { return vldrwq_f32(from); }
+inline void store(float* to, Vector x) { vstrwq_f32(to, x); }
 // The first `left` lanes, others zero.
 inline Vector load(const float* from, int32_t left) {
   return vldrwq_z_f32(from, vctp32q(static_cast<uint32_t>(left)));
@@ -68,6 +70,8 @@ using Mask = bool;
 inline constexpr int32_t kLanes = 1;
 
 inline Vector all(float x) { return x; }
+inline Vector load(const float* from) { return *from; }
+inline void store(float* to, Vector x) { *to = x; }
 inline Vector load(const float* from, int32_t) { return *from; }
 inline void store(float* to, Vector x, int32_t) { *to = x; }
 inline Vector add(Vector a, Vector b) { return a + b; }
@@ -125,8 +129,10 @@ inline Vector logistic(Vector x) {
 // Calls function(lanes) for each of `count` numbers, `kLanes` at a time.
 template <typename Function>
 void map_floats(const float* x, float* out, int32_t count, Function function) {
-  for (int32_t i = 0; i < count; i += kLanes)
-    store(out + i, function(load(x + i, count - i)), count - i);
+  for (; count >= kLanes; count -= kLanes, x += kLanes, out += kLanes) {
+    store(out, function(load(x)));
+  }
+  if (count > 0) store(out, function(load(x, count)), count);
 }
 
 }  // namespace rt::kernels::fpu

@@ -16,20 +16,26 @@ inline bool are_rows(const Args& args) {
 
 inline float largest(const float* x, int32_t count) {
   float result = -__builtin_inff();
-  for (int32_t i = 0; i < count; i += kLanes) {
-    result = largest_of(result, or_lowest(load(x + i, count - i), count - i));
-  }
-  return result;
+  for (; count >= kLanes; count -= kLanes, x += kLanes) result = largest_of(result, load(x));
+  return count > 0 ? largest_of(result, or_lowest(load(x, count), count)) : result;
 }
 
-// @return the sum of e^(x - most), written to `out` unless that is nullptr.
-inline float powers(const float* x, float* out, int32_t count, float most) {
+// @return the sum of e^(x - most), written to `out` if wanted.
+template <bool kWritten>
+float powers(const float* x, float* out, int32_t count, float most) {
   Vector sum = all(0.0F);
-  for (int32_t i = 0; i < count; i += kLanes) {
-    const int32_t left = count - i;
-    const Vector power = exponential(subtract(load(x + i, left), all(most)));
-    if (out != nullptr) store(out + i, power, left);
-    sum = add(sum, or_zero(power, left));
+  for (; count >= kLanes; count -= kLanes, x += kLanes) {
+    const Vector power = exponential(subtract(load(x), all(most)));
+    if constexpr (kWritten) {
+      store(out, power);
+      out += kLanes;
+    }
+    sum = add(sum, power);
+  }
+  if (count > 0) {
+    const Vector power = exponential(subtract(load(x, count), all(most)));
+    if constexpr (kWritten) store(out, power, count);
+    sum = add(sum, or_zero(power, count));
   }
   return sum_of(sum);
 }
