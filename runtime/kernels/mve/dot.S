@@ -4,12 +4,16 @@
 
 // x = requantize(x + bias) + offset, clamped; `t` is overwritten. VQRDMULH is the rounded product,
 // VRSHL rounds ties up: taking one from negative values makes that away from zero.
-.macro REQUANTIZE x, t, multiplier, shift, offset, away=1
-  vqrdmulh.s32 \x, \x, \multiplier
+.macro ROUND_AWAY x, t, away
   .if \away
   vshr.s32 \t, \x, #31
   vadd.i32 \x, \x, \t
   .endif
+.endm
+
+.macro REQUANTIZE x, t, multiplier, shift, offset, away=1
+  vqrdmulh.s32 \x, \x, \multiplier
+  ROUND_AWAY \x, \t, \away
   vrshl.s32 \x, \x, \shift
   vadd.i32 \x, \x, \offset
   vmax.s32 \x, \x, q5
@@ -17,12 +21,42 @@
 .endm
 
 // Two rows of weights at r12 times three of activations. Sums: r0, r4, r8 of the first row of
-// weights, r2, r6, r10 of the second (VMLADAVA needs even registers).
-.macro TWO_BY_THREE
-  ldm     sp, {r0, r1, r2, r4, r5, r6, r7, r8, r10}
+// weights, r2, r6, r10 of the second (VMLADAVA needs even registers). lr: whole blocks of sixteen
+// but one; with none, \tail does it.
+.macro TWO_BY_THREE tail
+  ldm     sp, {r0, r1, r2, r4, r5, r6, r7, r8, r10, lr}
   mov     r3, r12
   add     r9, r12, r11
   add     r12, r12, r11, lsl #1
+  wls     lr, lr, \tail
+  vldrb.8 q0, [r1], #16
+  vldrb.8 q2, [r3], #16
+8:                                    // a load beside every multiplication
+  vmladava.s8 r0, q0, q2
+  vldrb.8 q3, [r9], #16
+  vmladava.s8 r2, q0, q3
+  vldrb.8 q1, [r5], #16
+  vmladava.s8 r4, q1, q2
+  vldrb.8 q0, [r1], #16               // of the next block
+  vmladava.s8 r6, q1, q3
+  vldrb.8 q4, [r7], #16
+  vmladava.s8 r8, q4, q2
+  vldrb.8 q2, [r3], #16               // of the next block
+  vmladava.s8 r10, q4, q3
+  le      lr, 8b
+  vmladava.s8 r0, q0, q2
+  vldrb.8 q3, [r9]
+  vmladava.s8 r2, q0, q3
+  vldrb.8 q1, [r5]
+  vmladava.s8 r4, q1, q2
+  vldrb.8 q4, [r7]
+  vmladava.s8 r6, q1, q3
+  vmladava.s8 r8, q4, q2
+  vmladava.s8 r10, q4, q3
+.endm
+
+// The same of any depth.
+.macro TWO_BY_THREE_TAIL
   dlstp.8 lr, r11
 8:
   vldrb.8 q0, [r1], #16
@@ -39,12 +73,11 @@
   letp    lr, 8b
 .endm
 
-// Stack: starts of the sums and addresses that TWO_BY_THREE loads at once, sums of four channels,
-// then the rest of struct Dot3.
-.equ D3_SUMS, 36
-.equ D3_REST, 84
-.equ D3_CHANNELS, 108
-.equ D3_BYTES, 120
+// Stack: starts of the sums, addresses and blocks that TWO_BY_THREE loads at once, sums of four
+// channels, then the rest of struct Dot3.
+.equ D3_SUMS, 40
+.equ D3_REST, 88
+.equ D3_BYTES, 124
 
 .macro DOT3 name, away
   .section .text.\name, "ax"
@@ -67,7 +100,13 @@
   strd    r4, r5, [sp, #8]
   strd    r2, r5, [sp, #16]
   strd    r3, r6, [sp, #24]
-  str     r6, [sp, #32]
+  lsr     r7, r11, #4
+  subs    r7, #1
+  it      ne
+  tstne   r11, #15                    // one block, or a part of one
+  it      ne
+  movne   r7, #0
+  strd    r6, r7, [sp, #32]
   ldm     r0!, {r1-r9}                // bias .. offset
   add     r10, sp, #D3_REST
   stm     r10, {r1-r9}
@@ -77,40 +116,63 @@
   adr     r0, 9b
   vldrw.32 q7, [r0]
 1:
-  TWO_BY_THREE
+  TWO_BY_THREE 5f
+3:
   add     lr, sp, #D3_SUMS
   stm     lr, {r0, r2, r4, r6, r8, r10}
-  TWO_BY_THREE
+  TWO_BY_THREE 6f
+4:
   add     lr, sp, #(D3_SUMS + 24)
   stm     lr, {r0, r2, r4, r6, r8, r10}
   add     lr, sp, #D3_REST
   ldm     lr, {r1-r9}
   sub     r0, lr, #48
   add     r10, r0, #8
+  // Loads run beside arithmetic of what was loaded before; q7 is a temporary between the gathers.
+  vldrw.32 q3, [r0, q7]
+  vldrw.32 q4, [r10, q7]
+  add     r0, r0, #16
   vldrw.32 q0, [r1], #16
   vldrw.32 q1, [r2]
+  vadd.i32 q3, q3, q0
   vldrw.32 q2, [r3]
-  vldrw.32 q3, [r0, q7]
-  add     r0, r0, #16
-  vadd.i32 q3, q3, q0
   add     r2, r2, r4
-  REQUANTIZE q3, q4, q1, q2, r9, \away
-  vldrw.32 q4, [r10, q7]
-  vstrb.32 q3, [r5], #4
+  vqrdmulh.s32 q3, q3, q1
   vadd.i32 q4, q4, q0
+  ROUND_AWAY q3, q7, \away
+  vqrdmulh.s32 q4, q4, q1
+  vrshl.s32 q3, q3, q2
   add     r3, r3, r4
-  REQUANTIZE q4, q3, q1, q2, r9, \away
+  ROUND_AWAY q4, q7, \away
+  .if \away
+  adr     r10, 9b
+  vldrw.32 q7, [r10]
+  .endif
+  vadd.i32 q3, q3, r9
+  vmax.s32 q3, q3, q5
+  vmin.s32 q3, q3, q6
+  vrshl.s32 q4, q4, q2
+  vstrb.32 q3, [r5], #4
+  vadd.i32 q4, q4, r9
   vldrw.32 q3, [r0, q7]
-  vstrb.32 q4, [r6], #4
+  vmax.s32 q4, q4, q5
+  vmin.s32 q4, q4, q6
   vadd.i32 q3, q3, q0
+  vstrb.32 q4, [r6], #4
   subs    r8, r8, #4
   REQUANTIZE q3, q4, q1, q2, r9, \away
   vstrb.32 q3, [r7], #4
   stm     lr, {r1-r8}
-  bne     1b
+  bne.w   1b
   add     sp, #D3_BYTES
   vpop    {d8-d15}
   pop     {r4-r11, pc}
+5:
+  TWO_BY_THREE_TAIL
+  b       3b
+6:
+  TWO_BY_THREE_TAIL
+  b       4b
   .size \name, . - \name
 .endm
 
