@@ -27,6 +27,7 @@ _WANTED = (
     "lab_mailbox",
 )
 _KERNELS = ("__start_rt_kernels", "__stop_rt_kernels")
+_FRONT_GUARD_BYTES = 16
 _ALLOCATED, _WRITABLE = 0x2, 0x1  # ELF section flags SHF_ALLOC, SHF_WRITE
 
 
@@ -66,6 +67,11 @@ class Image:
     data_bytes: int
     bss_bytes: int
     kernels: frozenset[str]
+
+    @property
+    def program_arena_bytes(self) -> int:
+        """Bytes of the arena that the lab image gives a program: it keeps a guard in front (firmware/app/guards.cpp)."""
+        return max(0, self.arena.nbytes - _FRONT_GUARD_BYTES)
 
 
 def read_image(elf: Path, *, embedded: bool = True) -> Image:

@@ -274,7 +274,7 @@ def run_case(attempt: Attempt) -> Outcome:
         plan = replace(plan, options=replace(plan.options, clock_check=True))
     slot_bytes = attempt.image.model.nbytes if board.host is None else 0
     (share, *rest), samples = make_bundles(program, plan, slot_bytes)
-    arena_bytes = plan.options.arena_limit_bytes or attempt.image.arena.nbytes
+    arena_bytes = plan.options.arena_limit_bytes or attempt.image.program_arena_bytes
     preflight.check(program, attempt.image, board)
     _check_engine(attempt)
     try:

@@ -53,6 +53,11 @@ def check_fit(
                 where=board.id,
                 hint="align the MODEL region in memory.ld",
             )
+        if arena_bytes > image.program_arena_bytes:
+            raise DoesNotFitError(
+                f"the arena is limited to {arena_bytes} bytes, and the image has {image.program_arena_bytes} for a program",
+                where=board.id,
+            )
     if arena_bytes and program.manifest.planned_bytes > arena_bytes:
         raise DoesNotFitError(
             f"the memory plan does not fit the arena: have {arena_bytes} bytes, need at least "

@@ -328,8 +328,8 @@ def test_samples_that_the_slot_has_no_room_for_go_in_more_bundles(
 
 
 def test_a_plan_larger_than_the_arena_tells_both_sizes(attempt: Attempt) -> None:
-    """The plan alone does not fit: no need to boot to know."""
-    arena = replace(attempt.image.arena, end=attempt.image.arena.start + 1016)
+    """The plan alone does not fit beside the guard: no need to boot to know."""
+    arena = replace(attempt.image.arena, end=attempt.image.arena.start + 1032)
 
     message = _refused(
         replace(attempt, image=replace(attempt.image, arena=arena)), errors.DoesNotFitError
