@@ -50,6 +50,7 @@ class Ratio:
     published_round: str
     submitter: str
     caveat: str
+    run_id: str
 
 
 def ratios(candidates: Iterable[Candidate], path: Path = POINTS) -> list[Ratio]:
@@ -87,6 +88,7 @@ def ratios(candidates: Iterable[Candidate], path: Path = POINTS) -> list[Ratio]:
                     point["round"],
                     point["submitter"],
                     _caveat(c, point["stack"]),
+                    c.run_id,
                 )
             )
     return sorted(found, key=lambda r: (r.model, r.board, abs(r.ratio - 1)))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from bench.fit import Fit
+    from bench.published import Ratio
     from bench.select import Candidate, Judged, Notch, Requirements
 
 _FLASH = (
@@ -38,6 +39,19 @@ _NONE = "\N{EN DASH}"
 _BRIEF_FROM = 10_000
 _TREND_RUNS = 60
 _OPERATORS = 40
+_TREND_LINES = 6
+_COSTS: tuple[
+    tuple[str, str, str | None, str | None], ...
+] = (  # heading, measure, unit or evidence
+    ("instructions", "latency", None, "count"),
+    ("cycles", "latency", "cycles", None),
+    ("est. cycles", "latency", None, "estimate"),
+    ("first run", "latency_first", None, None),
+    ("load", "load", None, None),
+    ("load, deployment", "load_deployment", None, None),
+    ("RAM", "ram_total", "bytes", None),
+    ("Flash", "flash_total", "bytes", None),
+)
 _NOISY = ("silicon", "fvp", "wallclock")
 _MEANING = {
     "silicon": "cycles of a counter on a real part",
@@ -57,12 +71,14 @@ class Figure:
     Attributes:
         origin: where it comes from, for hovering.
         run_id: the record, for the link.
+        more: what is to be read beside it: its band.
     """
 
     text: str
     origin: str = ""
     run_id: str = ""
     evidence: str = ""
+    more: str = ""
 
 
 def _note(row: Mapping[Any, Any]) -> str:
@@ -106,6 +122,19 @@ class Run:
             whole.evidence,
         )
 
+    def timed(self, row: Mapping[Any, Any] | None) -> Figure:
+        """Return a latency as time where it is known, with its band and count beside it; else as `brief` does."""
+        brief = self.brief(row)
+        if row is None or row["unit"] not in {"cycles", "est_cycles"}:
+            return brief
+        hz = float(self.facts["clock_hz"])
+        more = f"{show_count(float(row['median']))} {str(row['unit']).replace('est_', 'est. ')}"
+        if row["band_low"] == row["band_low"]:
+            band = f"{show_seconds(row['band_low'] / hz)} to {show_seconds(row['band_high'] / hz)}"
+            more = f"{band}, {more}{_note(row)}"
+        text = show_seconds(float(row["median"]) / hz)
+        return Figure(text, f"{text} at {hz / 1e6:g} MHz. {self.figure(row).text}. {brief.origin}", brief.run_id, brief.evidence, more)  # fmt: skip
+
     def figure(self, row: Mapping[Any, Any] | None) -> Figure:
         """Return a measure as text with its origin."""
         if row is None:
@@ -125,10 +154,12 @@ class Model:
 
     name: str
     runs: list[Run]
-    operators: list[tuple[str, str]] = field(default_factory=list)
+    operators: list[tuple[str, str, list[str]]] = field(default_factory=list)
     flash: str = ""
     ram: str = ""
-    trend: str = ""
+    trends: list[str] = field(default_factory=list)
+    cost_names: list[str] = field(default_factory=list)
+    costs: list[tuple[Run, list[Figure]]] = field(default_factory=list)
     correctness: list[Mapping[str, Any]] = field(default_factory=list)
 
 
@@ -161,7 +192,7 @@ def page(
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {"bytes": show_bytes, "json": json.loads}
+    environment.filters |= {"bytes": show_bytes, "count3": show_count, "json": json.loads}
     boards = sorted({str(run.facts["board"]) for run in runs})
     text: str = environment.get_template("page.html.j2").render(
         made_utc=made_utc,
@@ -175,7 +206,8 @@ def page(
         asked=_asked(wanted),
         notches=notches,
         pareto=pareto_charts(judged),
-        ratios=published.ratios([one.candidate for one in judged]),
+        published=_published(published.ratios([one.candidate for one in judged])),
+        priced=any(one.candidate.price is not None for one in judged),
         runs=runs,
         meaning=_MEANING,
         invalid=frame.runs(found[found["status"] == "invalid"]).to_dict("records")[-20:],
@@ -212,7 +244,7 @@ def _matrix(
     for board in boards:
         cells = [
             [
-                (str(run.facts["scheme"]), run.brief(_best_latency(run)), _status(run))
+                (str(run.facts["scheme"]), run.timed(_best_latency(run)), _status(run))
                 for run in runs
                 if run.facts["board"] == board and run.facts["model"] == model.name
             ]
@@ -238,17 +270,36 @@ def _by_model(judged: Sequence[Judged]) -> dict[str, list[Mapping[str, Any]]]:
 
 
 def _judged(one: Judged) -> Mapping[str, Any]:
-    c = one.candidate
+    c, band = one.candidate, ""
     if c.latency_s is not None and c.band_s is not None:
         latency = show_seconds(c.latency_s)
         if c.band_s[0] != c.band_s[1]:
-            latency += f" ({show_seconds(c.band_s[0])} to {show_seconds(c.band_s[1])}{', ' if c.band_note else ''}{c.band_note})"
+            band = f"{show_seconds(c.band_s[0])} to {show_seconds(c.band_s[1])}{', ' if c.band_note else ''}{c.band_note}"
     elif c.latency is not None:
-        latency = f"{show_count(c.latency)} instr., no time"
+        latency, band = f"{show_count(c.latency)} instr.", "no time"
     else:
         latency = _NONE
     left = {k: sum(f.headroom_bytes for f in c.fits if f.kind == k) for k in ("RAM", "Flash")}
-    return {"one": one, "c": c, "latency": latency, "left": left if c.fits else {}}
+    return {"one": one, "c": c, "latency": latency, "band": band, "left": left if c.fits else {}}
+
+
+def _published(ratios: Sequence[Ratio]) -> list[Mapping[str, Any]]:
+    """Return a table for each model and core: a row each published point, a column each run of ours."""
+    tables: dict[tuple[str, str], list[Ratio]] = {}
+    for ratio in ratios:
+        tables.setdefault((ratio.model, ratio.core), []).append(ratio)
+    found: list[Mapping[str, Any]] = []
+    for (model, core), mine in tables.items():
+        ours = {r.run_id: r for r in mine}
+        points: dict[tuple[str, ...], dict[str, Ratio]] = {}
+        for r in sorted(mine, key=lambda r: r.theirs_cycles):
+            point = (r.their_board, r.stack, r.published_round, r.submitter, f"{r.theirs_cycles}")
+            points.setdefault(point, {})[r.run_id] = r
+        rows = [
+            (next(iter(by_run.values())), [by_run[run] for run in ours]) for by_run in points.values()
+        ]  # fmt: skip
+        found.append({"model": model, "core": core, "ours": list(ours.values()), "rows": rows})
+    return found
 
 
 def _fits(judged: Sequence[Judged]) -> list[tuple[Candidate, list[Fit]]]:
@@ -301,18 +352,47 @@ def _model(name: str, runs: Sequence[Run], found: pd.DataFrame) -> Model:
     made = Model(name, list(runs))
     made.flash = _breakdown(runs, _FLASH, _LAB_FLASH)
     made.ram = _breakdown(runs, _RAM, _LAB_RAM)
+    there = [what for what in _COSTS if any(run.find(*what[1:]) is not None for run in runs)]
+    made.cost_names = [heading for heading, *_ in there]
+    made.costs = [(run, [_cost(run, n, u, e) for _, n, u, e in there]) for run in runs]
+    for mine, chart in _operators(runs):
+        names = ", ".join(run.name for run in mine)
+        made.operators.append((names, chart, [str(run.facts["run_id"]) for run in mine]))
+    made.correctness = [_correctness(run) for run in runs]
+    made.trends = _trends(runs, found[found["model"] == name])
+    return made
+
+
+def _cost(run: Run, name: str, unit: str | None, evidence: str | None) -> Figure:
+    """Return a figure for a column that says its unit: a count in three digits, its band beside it."""
+    row = run.find(name, unit, evidence)
+    if row is None or unit == "bytes":
+        return run.figure(row)
+    whole = run.brief(row)
+    band = ""
+    if row["band_low"] == row["band_low"]:
+        band = f"{show_count(row['band_low'])} to {show_count(row['band_high'])}{_note(row)}"
+    short = show_count(float(row["median"])) if evidence or unit else whole.text
+    return Figure(short, f"{run.figure(row).text}. {whole.origin}", whole.run_id, whole.evidence, band)  # fmt: skip
+
+
+def _operators(runs: Sequence[Run]) -> list[tuple[list[Run], str]]:
+    """Return a chart for each run, one for all that counted the same (boards of one core do)."""
+    alike: dict[tuple[Any, ...], list[Run]] = {}
     for run in runs:
         table = frame.read_beside(run.facts, "operators.json")
-        if table and table["rows"]:
-            rows = sorted(table["rows"], key=lambda r: -r[table["unit"]])[:_OPERATORS]
-            rows.sort(key=lambda r: r["index"])
-            labels = [f"{r['index']} {r['operator'].split('::')[-1].removesuffix('.out')} {r['layer']}".strip() for r in rows]  # fmt: skip
-            values = [r[table["unit"]] for r in rows]
-            chart = charts.bars(labels, values, f"{table['unit']} ({table['evidence']})", [r["kind"] for r in rows])  # fmt: skip
-            made.operators.append((run.name, chart))
-    made.correctness = [_correctness(run) for run in runs]
-    made.trend = _trend(runs, found[found["model"] == name])
-    return made
+        if not table or not table["rows"]:
+            continue
+        rows = sorted(table["rows"], key=lambda r: -r[table["unit"]])[:_OPERATORS]
+        rows.sort(key=lambda r: r["index"])
+        labels = [f"{r['index']} {r['operator'].split('::')[-1].removesuffix('.out')} {r['layer']}".strip() for r in rows]  # fmt: skip
+        shown = (labels, [r[table["unit"]] for r in rows], [r["kind"] for r in rows])
+        what = f"{table['unit']} ({table['evidence']})"
+        alike.setdefault((*map(tuple, shown), what), []).append(run)
+    return [
+        (mine, charts.bars(labels, values, what, kinds))
+        for (labels, values, kinds, what), mine in alike.items()
+    ]
 
 
 def _breakdown(runs: Sequence[Run], parts: Sequence[str], lab: Sequence[str]) -> str:
@@ -357,7 +437,8 @@ def _correctness(run: Run) -> Mapping[str, Any]:
     }
 
 
-def _trend(runs: Sequence[Run], found: pd.DataFrame) -> str:
+def _trends(runs: Sequence[Run], found: pd.DataFrame) -> list[str]:
+    """Return the latency of every run over its history, a few lines a chart."""
     series = []
     usable = found[found["status"] != "invalid"]
     for run in runs:
@@ -386,4 +467,7 @@ def _trend(runs: Sequence[Run], found: pd.DataFrame) -> str:
                 [i for i, retries in enumerate(same["retries"]) if retries],
             )
         )
-    return charts.trend(series[:8], "latency, % of the newest") if series else ""
+    return [
+        charts.trend(series[at : at + _TREND_LINES], "latency, % of the newest")
+        for at in range(0, len(series), _TREND_LINES)
+    ]

@@ -65,6 +65,8 @@ def _svg(figure: Figure, label: str) -> str:
     text = re.sub(r"font: ([0-9.]+px) [^;\"]*", r"font: \1 system-ui, sans-serif", text)
     for colour, variable in _VARIABLES.items():
         text = text.replace(colour, variable)
+    text = re.sub(r'<g id="[^"]*"', "<g", text)  # the same in every chart; a page has an id once
+    text = re.sub(r"\s*<!--.*?-->\s*|\s*\n\s*", "\n", text, flags=re.DOTALL)
     return re.sub(r"(?<=\d\.\d{2})\d+", "", text)  # hundredths of a point are enough
 
 
@@ -114,6 +116,8 @@ def pareto(points: Sequence[Point], x_label: str, y_label: str) -> str:
         axes.margins(0.12, 0.2)
         axes.set_xlabel(x_label)
         axes.set_ylabel(y_label)
+        if y_label.endswith("%"):
+            axes.set_ylim(top=min(100.5, axes.get_ylim()[1]))  # nobody is right more often
         axes.grid(visible=True)
         figure.legend(loc="outside upper right", ncols=len(groups), fontsize=8)
         _name_points(figure, axes, points)
