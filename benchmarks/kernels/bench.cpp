@@ -23,6 +23,7 @@ namespace rt::kernels::reference {
 [[gnu::weak]] extern const Kernel quantized_depthwise_conv2d;
 [[gnu::weak]] extern const Kernel quantized_linear;
 [[gnu::weak]] extern const Kernel quantized_max_pool2d;
+[[gnu::weak]] extern const Kernel quantized_transpose_conv2d;
 [[gnu::weak]] extern const Kernel softmax;
 }  // namespace rt::kernels::reference
 
@@ -160,6 +161,17 @@ void count_all() {
       call_convolution(call, random, shape, Layout::kChannelsLast, Floats::kUsual);
     });
   }
+  // A product for each weight and input, but for the few that fall into the padding.
+  count(&reference::quantized_transpose_conv2d, "3x3-16-16@16x16*2", 16 * 16 * 16 * 16 * 9,
+        [](Call& call, Random& random) {
+          call_transpose_conv2d(call, random, {1, 16, 16, 1, 16, 16, 3, 3, 2, 2, 1, 1, 1, 1}, 1,
+                                Scales::kUsual);
+        });
+  count(&reference::quantized_transpose_conv2d, "2x2-64-32@8x8*2", 64 * 32 * 8 * 8 * 4,
+        [](Call& call, Random& random) {
+          call_transpose_conv2d(call, random, {1, 64, 32, 1, 8, 8, 2, 2, 2, 2, 0, 0, 1, 1}, 0,
+                                Scales::kUsual);
+        });
   for (const Matrix& m : kMatrices) {
     const auto macs = static_cast<uint32_t>(m.rows * m.depth * m.outputs);
     count(&reference::quantized_linear, m.text, macs, [&](Call& call, Random& random) {

@@ -219,6 +219,40 @@ void call_conv2d(Call& call, Random& random, const ConvolutionShape& shape, Scal
   add_stage(call, random, shape, terms, scales);
 }
 
+void call_transpose_conv2d(Call& call, Random& random, const ConvolutionShape& shape, int32_t extra,
+                           Scales scales) {
+  const int32_t terms = shape.in_channels * shape.kernel_h * shape.kernel_w;
+  fill(call.tensor(rt::ScalarType::kChar,
+                   {shape.images, shape.in_channels, shape.height, shape.width}, false),
+       random);
+  fill(call.tensor(rt::ScalarType::kChar,
+                   {shape.out_channels, shape.kernel_h, shape.kernel_w, shape.in_channels}, true,
+                   false),
+       random);
+  add_bias(call, random, shape.out_channels, terms, scales);
+  call.list({shape.stride_h, shape.stride_w});
+  call.list({shape.padding_h, shape.padding_w});
+  call.list({extra, extra});
+  call.list({shape.dilation_h, shape.dilation_w});
+  const int32_t zero_point = random.zero_point();
+  call.integer(-random.zero_point());
+  call.integer(zero_point);
+  add_scales(call, random, shape.out_channels, terms, scales);
+  const Bounds clamp = bounds(random, zero_point);
+  call.integer(clamp.low);
+  call.integer(clamp.high);
+  call.tensor(rt::ScalarType::kByte, {scales == Scales::kAny ? 8192 : 0}, false);
+  call.tensor(rt::ScalarType::kByte, {0}, false);
+  const auto size = [&](int32_t input, int32_t kernel, int32_t stride, int32_t padding,
+                        int32_t dilation) {
+    return (input - 1) * stride - 2 * padding + dilation * (kernel - 1) + extra + 1;
+  };
+  call.out(rt::ScalarType::kChar,
+           {shape.images, shape.out_channels,
+            size(shape.height, shape.kernel_h, shape.stride_h, shape.padding_h, shape.dilation_h),
+            size(shape.width, shape.kernel_w, shape.stride_w, shape.padding_w, shape.dilation_w)});
+}
+
 void call_depthwise_conv2d(Call& call, Random& random, const ConvolutionShape& shape,
                            Scales scales) {
   const int32_t terms = shape.kernel_h * shape.kernel_w;

@@ -87,6 +87,9 @@ void call_conv2d(Call& call, Random& random, const ConvolutionShape& shape, Scal
 // The depth multiplier is out_channels / in_channels.
 void call_depthwise_conv2d(Call& call, Random& random, const ConvolutionShape& shape,
                            Scales scales);
+// Of one group; `extra` is the output padding of both dimensions.
+void call_transpose_conv2d(Call& call, Random& random, const ConvolutionShape& shape, int32_t extra,
+                           Scales scales);
 void call_linear(Call& call, Random& random, int32_t rows, int32_t depth, int32_t outputs,
                  bool kernel_sum, Scales scales);
 void call_batch_matmul(Call& call, Random& random, int32_t batch, int32_t rows, int32_t depth,

@@ -26,6 +26,7 @@ namespace rt::kernels::reference {
 [[gnu::weak]] extern const Kernel quantized_depthwise_conv2d;
 [[gnu::weak]] extern const Kernel quantized_linear;
 [[gnu::weak]] extern const Kernel quantized_max_pool2d;
+[[gnu::weak]] extern const Kernel quantized_transpose_conv2d;
 [[gnu::weak]] extern const Kernel softmax;
 }  // namespace rt::kernels::reference
 
@@ -55,6 +56,26 @@ void random_depthwise_conv2d(Call& call, Random& random) {
       shape.in_channels *
       random.choice<int32_t>({1, 1, 1, 1, 2, shape.in_channels == 1 ? random.integer(3, 90) : 3});
   call_depthwise_conv2d(call, random, shape, scales_of(random));
+}
+
+void random_transpose_conv2d(Call& call, Random& random) {
+  ConvolutionShape shape = random_window(random);
+  if (!random.one_in(6)) shape.dilation_h = shape.dilation_w = 1;
+  shape.groups = 1;
+  shape.height = random.integer(1, 7);
+  shape.width = random.integer(1, 7);
+  const int32_t extra = random.one_in(2) ? 0 : random.integer(0, 2);
+  // An output is left in each dimension.
+  const auto room = [&](int32_t input, int32_t kernel, int32_t stride, int32_t dilation) {
+    return ((input - 1) * stride + dilation * (kernel - 1) + extra) / 2;
+  };
+  const int32_t room_h = room(shape.height, shape.kernel_h, shape.stride_h, shape.dilation_h);
+  const int32_t room_w = room(shape.width, shape.kernel_w, shape.stride_w, shape.dilation_w);
+  if (shape.padding_h > room_h) shape.padding_h = room_h;
+  if (shape.padding_w > room_w) shape.padding_w = room_w;
+  shape.in_channels = random.choice<int32_t>({1, 3, 4, 8, 16, random.integer(1, 40)});
+  shape.out_channels = random.choice<int32_t>({1, 2, 4, 5, 8, random.integer(3, 20)});
+  call_transpose_conv2d(call, random, shape, extra, scales_of(random));
 }
 
 void random_linear(Call& call, Random& random) {
@@ -216,6 +237,8 @@ const Subject kSubjects[] = {
     {"quantized_conv2d", &reference::quantized_conv2d, random_conv2d, 500},
     {"quantized_depthwise_conv2d", &reference::quantized_depthwise_conv2d, random_depthwise_conv2d,
      500},
+    {"quantized_transpose_conv2d", &reference::quantized_transpose_conv2d, random_transpose_conv2d,
+     400},
     {"quantized_linear", &reference::quantized_linear, random_linear, 400},
     {"quantized_batch_matmul", &reference::quantized_batch_matmul, random_batch_matmul, 200},
     {"softmax", &reference::softmax, random_softmax, 60},

@@ -3,58 +3,14 @@
 // Each output gathers its terms, so padding need not be a multiple of the stride: CMSIS-NN's
 // arm_transpose_conv_s8 gets that wrong and writes past its output (CMSIS-NN issue 230).
 
-#include "runtime/kernels/int8_convolution.hpp"
+#include "runtime/kernels/int8_transposed.hpp"
 #include "runtime/kernels/nhwc.hpp"
-#include "runtime/kernels/transposed.hpp"
+#include "runtime/kernels/reference.hpp"
 
 namespace rt::kernels {
 namespace {
 
-enum Argument : uint32_t {
-  kInput,
-  kWeight,
-  kBias,
-  kStride,
-  kPadding,
-  kOutputPadding,
-  kDilation,
-  kInputOffset,
-  kOutputOffset,
-  kMultipliers,
-  kShifts,
-  kActivationMin,
-  kActivationMax,
-  kScratch,
-  kOutputScratch,
-  kOut,
-};
-
-constexpr ConvolutionArguments kAt = {
-    .input_offset = kInputOffset,
-    .output_offset = kOutputOffset,
-    .multipliers = kMultipliers,
-    .shifts = kShifts,
-    .activation_min = kActivationMin,
-    .activation_max = kActivationMax,
-    .out = kOut,
-};
-
-TransposedWindow window_of(const Args& args) {
-  const Tensor& input = args.tensor(kInput);
-  const Tensor& weight = args.tensor(kWeight);
-  const Tensor& out = args.tensor(kOut);
-  TransposedWindow window = {};
-  window.h.input = input.size(2);
-  window.w.input = input.size(3);
-  window.h.output = out.size(2);
-  window.w.output = out.size(3);
-  window.h.kernel = weight.size(1);
-  window.w.kernel = weight.size(2);
-  get_pair(args, kStride, window.h.stride, window.w.stride);
-  get_pair(args, kPadding, window.h.padding, window.w.padding);
-  get_pair(args, kDilation, window.h.dilation, window.w.dilation);
-  return window;
-}
+using namespace transposed;
 
 Error prepare(Args& args, Needs& needs) {
   // Both scratch tensors are CMSIS-NN's; this kernel needs none.
@@ -125,7 +81,8 @@ Error run(const Args& args, std::span<std::byte>) {
 
 }  // namespace
 
-RT_KERNEL("cortex_m::quantized_transpose_conv2d.out", prepare, run);
+RT_REFERENCE_KERNEL(quantized_transpose_conv2d, "cortex_m::quantized_transpose_conv2d.out", prepare,
+                    run);
 RT_NHWC_KERNEL("cortex_m::quantized_transpose_conv2d_nhwc.out", prepare, run);
 
 }  // namespace rt::kernels
