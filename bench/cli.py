@@ -7,9 +7,10 @@ import sys
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+import typer.core
 from rich.console import Console
 from rich.table import Table
 
@@ -245,7 +246,15 @@ def _view(
     return [*show.tables(records)]
 
 
-@app.command()
+class _RunCommand(typer.core.TyperCommand):
+    """`--pack` alone means `--pack=equal`: no word after it is its value."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        spelled = ["--pack=equal" if word == "--pack" else word for word in args]
+        return super().parse_args(ctx, spelled)
+
+
+@app.command(cls=_RunCommand)
 def run(
     program: Annotated[Path, typer.Argument(help="The program, a .pte file.")],
     board: Annotated[str, typer.Option(help="Board to run on.")],
@@ -298,8 +307,13 @@ def run(
         ),
     ] = False,
     pack: Annotated[
-        bool, typer.Option("--pack", help="Re-encode weights for the board's kernels first.")
-    ] = False,
+        str,
+        typer.Option(
+            "--pack",
+            metavar="[=winograd]",
+            help="Re-encode weights for the board's kernels first, at the same size; --pack=winograd: larger and faster.",
+        ),
+    ] = "",
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the run's record as JSON.")
     ] = False,
@@ -312,14 +326,14 @@ def run(
     from bench import operators as operator_tables  # noqa: PLC0415
     from bench import show as tables  # noqa: PLC0415
     from bench.bundle import Options  # noqa: PLC0415
-    from bench.rewrite.programs import packed  # noqa: PLC0415
+    from bench.rewrite.programs import packed, packing  # noqa: PLC0415
 
     chosen = find_boards(board)
     if len(chosen) != 1:
         raise UnknownNameError(f"{board!r} names {len(chosen)} boards, one program runs on one")
     made = foreign.foreign_program(program, tuple(inputs or ()), method)
     if pack:
-        made = packed(made, chosen[0])
+        made = packed(made, chosen[0], packing(pack))
     if outputs and len(outputs) > len(made.manifest.outputs):
         raise InputError(
             f"{len(outputs)} --output files, the program has {len(made.manifest.outputs)} outputs"

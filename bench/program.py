@@ -77,7 +77,7 @@ class Finding:
 
     Attributes:
         code: `float-node`, `layout-copy`, `degenerate-range`, `input-relayout`, `no-host-reference`, `cpu-unknown`,
-            `untrained`.
+            `untrained`, `pack-kept`, `pack-larger`.
         node: node, layer or tensor it concerns.
         message: the reason and what to do, one sentence each.
     """

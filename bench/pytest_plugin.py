@@ -64,8 +64,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--reserve-flash", default="0", metavar="BYTES", help="likewise of Flash")
     group.addoption("--warmup", type=int, default=1, metavar="N",
                     help="inferences between the first and the measured ones; default: 1")  # fmt: skip
-    group.addoption("--pack", action="store_true",
+    group.addoption("--pack", action="store_const", const="equal", default="",
                     help="re-encode weights for the boards' kernels first; the models are called <model>-<packing>")  # fmt: skip
+    # argparse knows an option by its whole word first, so that --pack alone takes no word after it
+    group.addoption("--pack=winograd", dest="pack", action="store_const", const="winograd", default="",
+                    help="the same, and 3x3 convolutions by Winograd: larger and faster")  # fmt: skip
     group.addoption("--engine", default=LAB, choices=ENGINES,
                     help="what runs the programs: the lab's own runtime, or an installed ExecuTorch found by "
                          "CMAKE_PREFIX_PATH; default: lab")  # fmt: skip
@@ -277,7 +280,7 @@ def record(
     """
     from bench import pipeline, show, store  # noqa: PLC0415  as above
     from bench.image import symbol_sizes  # noqa: PLC0415  as above
-    from bench.rewrite.programs import packed  # noqa: PLC0415  as above
+    from bench.rewrite.programs import Packing, packed  # noqa: PLC0415  as above
 
     config = request.config
     root = None if config.getoption("no_record") else Path(config.getoption("record"))
@@ -292,7 +295,7 @@ def record(
         if isinstance(image, LabError):
             raise image
         if config.getoption("pack"):
-            program = packed(program, case.board)
+            program = packed(program, case.board, Packing(config.getoption("pack")))
         target = _target(bench_session, case.board, config)
         outcome = pipeline.run_case(pipeline.Attempt(case, program, image, target, _plan(config)))
         bench_session.results.target_seconds += outcome.transcript.seconds

@@ -43,7 +43,7 @@ class KeepError(Exception):
 
 
 @dataclass(frozen=True)
-class _Call:
+class Call:
     """The arguments of a call that has weights, by name."""
 
     plan: Any
@@ -51,22 +51,27 @@ class _Call:
     args: list[int]
 
     def value(self, place: int) -> Any:
+        """Return an argument's value in the program."""
         return self.plan.values[self.args[place]]
 
     def tensor(self, place: int) -> Any:
+        """Return an argument's tensor; raise KeepError if there is none."""
         value = self.value(place)
         if not is_tensor(value):
             raise KeepError("no bias")
         return value.val
 
     def integers(self, place: int) -> list[int]:
+        """Return an argument that is a list of integers."""
         value = self.value(place).val
         return [int(self.plan.values[int(item)].val.intVal) for item in value.items]
 
     def integer(self, place: int) -> int:
+        """Return an argument that is an integer."""
         return int(self.value(place).val.intVal)
 
     def array(self, place: int, dtype: str) -> NDArray[Any]:
+        """Return a constant tensor's data; raise KeepError if it is no constant."""
         tensor = self.tensor(place)
         if not tensor.dataBufferIdx:
             raise KeepError("a weight or bias that is no constant")
@@ -74,7 +79,7 @@ class _Call:
         return np.frombuffer(data, dtype).reshape([int(size) for size in tensor.sizes])
 
 
-def _conv2d(call: _Call) -> int:
+def _conv2d(call: Call) -> int:
     """Return the input offset of a convolution that can be packed; raise KeepError."""
     if call.array(9, "<i4").max() >= 0:
         raise KeepError("a shift to the left")
@@ -86,7 +91,7 @@ def _conv2d(call: _Call) -> int:
     return call.integer(6)
 
 
-def _linear(call: _Call) -> int:
+def _linear(call: Call) -> int:
     """Return the input offset of a linear call that can be packed; raise KeepError."""
     weight = call.array(1, "i1")
     if is_tensor(call.value(3)):
@@ -164,24 +169,19 @@ def pack(program: FlatProgram, method: str = "forward") -> Packed:
             calls += 1
             args = [int(index) for index in call.args]
             try:
-                data = _encoded(operator.name, _Call(plan, program.constants, args))
+                data = _encoded(operator.name, Call(plan, program.constants, args))
             except KeepError as why:
                 kept.append(f"{position} {operator.name.decode()}: {why}")
                 continue
             packed += 1
             for place, encoded in zip((1, 2), data, strict=True):
-                args[place] = _new_constant(program, plan, plan.values[args[place]], encoded)
+                args[place] = new_constant(program, plan, plan.values[args[place]], encoded)
             call.args = args
-            if call.opIndex not in overloads:
-                overloads[call.opIndex] = len(plan.operators)
-                other = copy.copy(operator)
-                other.overload = OVERLOAD
-                plan.operators.append(other)
-            call.opIndex = overloads[call.opIndex]
+            call.opIndex = overloaded(plan, call.opIndex, OVERLOAD, overloads)
     return Packed(calls, packed, tuple(kept))
 
 
-def _encoded(operator: bytes, call: _Call) -> tuple[bytes, bytes]:
+def _encoded(operator: bytes, call: Call) -> tuple[bytes, bytes]:
     """Return packed weights and bias of a call; raise KeepError."""
     weight = call.array(1, "i1")
     offset = _OPERATORS[operator](call)
@@ -191,11 +191,25 @@ def _encoded(operator: bytes, call: _Call) -> tuple[bytes, bytes]:
     return encode(rows, call.array(2, "<i4"), offset, one_beyond=operator in _MENDING)
 
 
-def _new_constant(program: FlatProgram, plan: Any, value: Any, data: bytes) -> int:
-    """Add a tensor like `value` with other data; return its index."""
+def overloaded(plan: Any, operator: int, overload: bytes, known: dict[int, int]) -> int:
+    """Return the index of an operator's overload, added to the plan if `known` has none for the operator."""
+    if operator not in known:
+        known[operator] = len(plan.operators)
+        other = copy.copy(plan.operators[operator])
+        other.overload = overload
+        plan.operators.append(other)
+    return known[operator]
+
+
+def new_constant(
+    program: FlatProgram, plan: Any, value: Any, data: bytes, sizes: list[int] | None = None
+) -> int:
+    """Add a tensor like `value` with other data, and other sizes if told so; return its index."""
     program.constants.append(data)
     other = copy.copy(value)
     other.val = copy.copy(value.val)
     other.val.dataBufferIdx = len(program.constants) - 1
+    if sizes is not None:
+        other.val.sizes = sizes
     plan.values.append(other)
     return len(plan.values) - 1

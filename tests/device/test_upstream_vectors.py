@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable
 
 import pytest
 
 from bench.board import find_boards
 from bench.pipeline import Outcome
-from bench.rewrite.programs import packed
-from tests.device.conftest import EMULATED, vector
+from bench.rewrite.programs import Packing, packed
+from tests.device.conftest import EMULATED, UPSTREAM, vector
 
 MODELS = (
     "linear",
@@ -60,3 +61,27 @@ def test_packed_weights_change_no_output(
     ]
     assert outcome.log.outputs == {(0, 0): expected}
     assert latency[1] < 0.97 * latency[0]
+
+
+@pytest.mark.qemu
+@pytest.mark.parametrize(
+    ("board", "cpu"),
+    [("mps2-an386", "cortex-m4"), ("mps2-an500", "cortex-m7"), ("mps2-an505", "cortex-m33")],
+)
+def test_winograd_changes_no_output(board: str, cpu: str, run_once: Callable[..., Outcome]) -> None:
+    """The same bytes, in at most 0.35 of upstream's instructions; what the run works in is counted."""
+    program, expected = vector("resnet8", "cortex-m4")
+    with (UPSTREAM / "figures.csv").open() as file:
+        theirs = next(
+            int(row["instructions"])
+            for row in csv.DictReader(file)
+            if (row["model"], row["cpu"]) == ("resnet8", cpu)
+        )
+
+    outcome = run_once(board, packed(program, find_boards(board)[0], Packing.WINOGRAD))
+
+    counted = [one for one in outcome.record.measures if one.unit != "est_cycles"]
+    measures = {one.name: one.median for one in counted}
+    assert outcome.log.outputs == {(0, 0): expected}
+    assert measures["latency_first"] <= 0.35 * theirs
+    assert measures["ram_scratch"] >= 64 * 128 + 16 * 256 + 320 + 640

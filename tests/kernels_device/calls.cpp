@@ -178,6 +178,18 @@ void Call::result(rt::ScalarType type, Sizes sizes, bool channels_last) {
   out_ = &tensor(type, sizes, false, channels_last);
 }
 
+rt::Tensor& Call::other(uint32_t argument, rt::ScalarType type, Sizes sizes) {
+  rt::Tensor& made = tensor(type, sizes, true, false);
+  exchanges_[exchange_count_++] = {argument, indices_[--argument_count_]};
+  return made;
+}
+
+void Call::exchange() {
+  for (uint32_t i = 0; i < exchange_count_; ++i) {
+    std::swap(indices_[exchanges_[i].argument], exchanges_[i].value);
+  }
+}
+
 void Call::out(rt::ScalarType type, Sizes sizes, bool channels_last) {
   result(type, sizes, channels_last);
   indices_[argument_count_] = indices_[argument_count_ - 1];

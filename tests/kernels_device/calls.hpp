@@ -33,6 +33,10 @@ class Call {
   // The tensor to write, of operators that have several.
   void result(rt::ScalarType type, Sizes sizes, bool channels_last = true);
 
+  // A constant that `exchange` puts in the place of an argument, and takes out again.
+  rt::Tensor& other(uint32_t argument, rt::ScalarType type, Sizes sizes);
+  void exchange();
+
   rt::Tensor& out() { return *out_; }
   rt::Args args() const { return {{slots_, kinds_, value_count_}, indices_, argument_count_}; }
 
@@ -68,6 +72,12 @@ class Call {
   double reals_[2] = {};
   uint32_t real_count_ = 0;
   rt::Tensor* out_ = nullptr;
+  struct Exchange {
+    uint32_t argument;
+    int32_t value;
+  };
+  Exchange exchanges_[2] = {};
+  uint32_t exchange_count_ = 0;
 };
 
 // How scales and biases are drawn: such as trained models have, or whatever the format allows.

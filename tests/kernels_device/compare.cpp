@@ -210,12 +210,63 @@ enum class Same : uint8_t {
   kFlushed,  // subnormal numbers may count as zero: differences are less than 2^-114
 };
 
+// Weights and bias of a 3x3 filter as Winograd's kernel reads them
+// (runtime/kernels/dsp/winograd.hpp): 4 G g G^T, by the matrix products themselves.
+void transform_for_winograd(Call& call) {
+  rt::Args args = call.args();
+  const int32_t filters = args.tensor(1).size(0);
+  const int32_t channels = args.tensor(1).size(3);
+  const int8_t* weight = args.tensor(1).as<int8_t>();
+  const int32_t* bias = args.tensor(2).as<int32_t>();
+  int16_t* to = call.other(1, rt::ScalarType::kChar, {filters, 4, 4, 2 * channels}).as<int16_t>();
+  int32_t* sums = call.other(2, rt::ScalarType::kInt, {filters}).as<int32_t>();
+  constexpr int32_t kTwiceG[4][3] = {{2, 0, 0}, {1, 1, 1}, {1, -1, 1}, {0, 0, 2}};
+  for (int32_t filter = 0; filter < filters; ++filter) {
+    int32_t sum = 0;
+    for (int32_t i = 0; i < 9 * channels; ++i) sum += weight[filter * 9 * channels + i];
+    sums[filter] =
+        static_cast<int32_t>(4U * static_cast<uint32_t>(bias[filter] + args.integer(6) * sum));
+    for (int32_t place = 0; place < 16; ++place) {
+      for (int32_t channel = 0; channel < channels; ++channel) {
+        int32_t value = 0;
+        for (int32_t tap = 0; tap < 9; ++tap) {
+          value += kTwiceG[place / 4][tap / 3] * kTwiceG[place % 4][tap % 3] *
+                   weight[(filter * 9 + tap) * channels + channel];
+        }
+        const int32_t word = channel / 4 * 2 + channel % 2;
+        const int32_t half = channel / 2 % 2;
+        const int32_t pairs = place * filters / 2 + filter / 2;
+        to[((pairs * (channels / 2) + word) * 2 + filter % 2) * 2 + half] =
+            static_cast<int16_t>(value);
+      }
+    }
+  }
+}
+
+void random_winograd_conv2d(Call& call, Random& random) {
+  ConvolutionShape shape = random_window(random);
+  shape.groups = shape.dilation_h = shape.dilation_w = shape.stride_h = shape.stride_w = 1;
+  shape.kernel_h = shape.kernel_w = 3;
+  const bool wide = random.one_in(8);
+  shape.padding_h = random.choice<int32_t>({0, 1, 1, 2, 4});
+  shape.padding_w = random.choice<int32_t>({0, 1, 1, 2, wide ? 14 : 4});
+  const auto size = [&](int32_t padding, int32_t most) {
+    return (padding > 0 ? 1 : 3) + random.integer(0, most);
+  };
+  shape.height = size(shape.padding_h, 6);
+  shape.width = size(shape.padding_w, wide ? 30 : 10);
+  shape.in_channels = 4 * random.choice<int32_t>({1, 2, 3, 4, 5, random.integer(1, 10)});
+  shape.out_channels = 2 * random.choice<int32_t>({1, 2, 3, 7, 8, 9, random.integer(1, 17)});
+  call_conv2d(call, random, shape, Scales::kUsual);
+  transform_for_winograd(call);
+}
+
 struct Subject {
   const char* name;  // without namespace and overload
   const rt::Kernel* reference;
   void (*make)(Call&, Random&);
   uint32_t cases;
-  // Of operators that read packed weights: their full name, and what packs a call's.
+  // Of operators that read packed weights: their full name, and what packs a call's where they lie.
   const char* packed_name = nullptr;
   void (*pack)(Call&) = nullptr;
   Same same = Same::kBytes;
@@ -281,6 +332,8 @@ const Subject kSubjects[] = {
                   Same::kFloats),
     float_subject("linear_small", &reference::linear, small_floats<random_float_linear>, 30,
                   Same::kFlushed),
+    {"quantized_conv2d_winograd", &reference::quantized_conv2d, random_winograd_conv2d, 300,
+     "cortex_m::quantized_conv2d.winograd1"},
 };
 
 // The kernel that a program would get: the reference kernel does not register itself.
@@ -302,10 +355,12 @@ class Comparison {
     rt::Args args = call.args();
     rt::Needs needs;
     rt::Needs fast_needs;
-    const rt::Kernel& fast =
-        *registered(subject_.pack == nullptr ? subject_.reference->name : subject_.packed_name);
+    const rt::Kernel& fast = *registered(subject_.packed_name == nullptr ? subject_.reference->name
+                                                                         : subject_.packed_name);
     const rt::Error expected = subject_.reference->prepare(args, needs);
+    call.exchange();
     if (fast.prepare(args, fast_needs) != expected) return fail("prepares otherwise");
+    call.exchange();
     if (expected != rt::Error::kOk) return fail("the case is refused: the test is wrong");
     used_scratch = fast_needs.temporary_bytes != 0;
     rt::Tensor& out = call.out();
@@ -319,6 +374,7 @@ class Comparison {
     if (subject_.reference->run(args, {}) != rt::Error::kOk) return fail("the reference failed");
     out.place(fast_out);
     if (subject_.pack != nullptr) subject_.pack(call);
+    call.exchange();
     const rt::Error error = fast.run(args, {scratch, fast_needs.temporary_bytes});
     if (error != rt::Error::kOk) return fail("failed");
     if (subject_.same == Same::kBytes) return compare(reference_out, fast_out, out.nbytes());
@@ -440,8 +496,8 @@ namespace fw {
 int app_main() {
   bool good = true;
   for (const device::Subject& subject : device::kSubjects) {
-    const bool is_there = subject.reference != nullptr &&
-                          (subject.pack == nullptr || device::registered(subject.packed_name));
+    const bool is_there = subject.reference != nullptr && (subject.packed_name == nullptr ||
+                                                           device::registered(subject.packed_name));
     if (is_there) good = device::check(subject) && good;
   }
   device::Print("end").word(good ? "good" : "bad");

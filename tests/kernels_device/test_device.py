@@ -7,7 +7,7 @@ import functools
 import pytest
 
 from bench.board import find_boards
-from tests.kernels_device.device import build, fast_boards, run
+from tests.kernels_device.device import build, fast_boards, isa_of, run
 
 BOARDS = [board.id for board in fast_boards()]
 
@@ -37,3 +37,15 @@ def test_fast_kernels_are_used(board: str) -> None:
 
     _, _, _, cases, _, scratch = done["quantized_conv2d"]
     assert int(scratch) > int(cases) // 4
+
+
+@pytest.mark.qemu
+@pytest.mark.parametrize("board", [one.id for one in fast_boards() if "dsp" in isa_of(one)])
+@pytest.mark.parametrize("subject", ["quantized_conv2d_packed", "quantized_conv2d_winograd"])
+def test_kernels_of_packed_weights_are_compared(board: str, subject: str) -> None:
+    """Their images have them, and each call works in scratch."""
+    _, lines = comparison(board)
+    done = {words[1]: words for words in map(str.split, lines) if words[0] == "done"}
+
+    _, _, _, cases, _, scratch = done[subject]
+    assert int(scratch) == int(cases) >= 300
