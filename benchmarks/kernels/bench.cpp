@@ -209,6 +209,12 @@ void count_all() {
   count(&reference::native_layer_norm, "16x32", 0, [](Call& call, Random& random) {
     call_layer_norm(call, random, 16, 32, true, true, Floats::kUsual);
   });
+  count(&reference::avg_pool2d, "25x5-64", 0, [](Call& call, Random& random) {
+    call_float_avg_pool2d(call, random, {1, 64, 64, 1, 25, 5, 25, 5, 25, 5, 0, 0, 1, 1},
+                          Layout::kChannelsLast, Floats::kUsual);
+  });
+  count(&reference::mean, "64@8x8", 0,
+        [](Call& call, Random& random) { call_mean(call, random, {64, 8, 8}, Floats::kUsual); });
   count(&reference::float_softmax, "64x16", 0, [](Call& call, Random& random) {
     call_float_softmax(call, random, 64, 16, 1, Floats::kUsual);
   });

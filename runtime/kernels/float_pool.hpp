@@ -58,6 +58,14 @@ inline Error check_float_pool(Args& args, uint32_t out_index, bool round_up, int
   return shape_fits ? Error::kOk : args.refuse(out_index, Error::kArgumentShape);
 }
 
+// @return positions of the window that lie inside the input and its padding.
+inline int32_t padded_count(const Axis& axis, int32_t out) {
+  const int32_t begin = out * axis.stride - axis.padding;
+  const int32_t padded_end = axis.input + axis.padding;
+  const int32_t end = begin + axis.kernel < padded_end ? begin + axis.kernel : padded_end;
+  return end - begin;
+}
+
 // Calls visit(first element of the plane, output element's offset, y, x) for each output.
 template <typename Visit>
 void for_each_output(const Tensor& input, const Tensor& out, Visit visit) {

@@ -9,6 +9,7 @@ namespace rt::kernels::reference {
 // runtime/CMakeLists.txt).
 extern const Kernel add;
 extern const Kernel addmm;
+extern const Kernel avg_pool2d;
 extern const Kernel bmm;
 extern const Kernel clamp;
 extern const Kernel convolution;
@@ -18,6 +19,7 @@ extern const Kernel float_softmax;
 extern const Kernel gelu;
 extern const Kernel hardtanh;
 extern const Kernel linear;
+extern const Kernel mean;
 extern const Kernel mm;
 extern const Kernel mul;
 extern const Kernel native_batch_norm;
@@ -45,6 +47,7 @@ extern const Kernel sub;
                                                   std::span<std::byte> temporary)
 RT_FALLBACK(add);
 RT_FALLBACK(addmm);
+RT_FALLBACK(avg_pool2d);
 RT_FALLBACK(bmm);
 RT_FALLBACK(clamp);
 RT_FALLBACK(convolution);
@@ -54,6 +57,7 @@ RT_FALLBACK(float_softmax);
 RT_FALLBACK(gelu);
 RT_FALLBACK(hardtanh);
 RT_FALLBACK(linear);
+RT_FALLBACK(mean);
 RT_FALLBACK(mm);
 RT_FALLBACK(mul);
 RT_FALLBACK(native_batch_norm);
@@ -79,6 +83,7 @@ RT_FALLBACK(none);
   extern "C" ::rt::Error rt_checks_##identifier(::rt::Args& args, ::rt::Needs& needs)
 RT_CHECKS(add);
 RT_CHECKS(addmm);
+RT_CHECKS(avg_pool2d);
 RT_CHECKS(bmm);
 RT_CHECKS(clamp);
 RT_CHECKS(convolution);
@@ -88,6 +93,7 @@ RT_CHECKS(float_softmax);
 RT_CHECKS(gelu);
 RT_CHECKS(hardtanh);
 RT_CHECKS(linear);
+RT_CHECKS(mean);
 RT_CHECKS(mm);
 RT_CHECKS(mul);
 RT_CHECKS(native_batch_norm);

@@ -8,6 +8,7 @@
 namespace rt::kernels::reference {
 [[gnu::weak]] extern const Kernel add;
 [[gnu::weak]] extern const Kernel addmm;
+[[gnu::weak]] extern const Kernel avg_pool2d;
 [[gnu::weak]] extern const Kernel bmm;
 [[gnu::weak]] extern const Kernel clamp;
 [[gnu::weak]] extern const Kernel convolution;
@@ -16,6 +17,7 @@ namespace rt::kernels::reference {
 [[gnu::weak]] extern const Kernel gelu;
 [[gnu::weak]] extern const Kernel hardtanh;
 [[gnu::weak]] extern const Kernel linear;
+[[gnu::weak]] extern const Kernel mean;
 [[gnu::weak]] extern const Kernel mm;
 [[gnu::weak]] extern const Kernel mul;
 [[gnu::weak]] extern const Kernel native_batch_norm;
@@ -69,6 +71,12 @@ void call_float_softmax(Call& call, Random& random, int32_t rows, int32_t column
 void call_sigmoid(Call& call, Random& random, int32_t count, Floats floats);
 void call_gelu(Call& call, Random& random, int32_t count, const char* approximate, Floats floats);
 
+// Groups, output channels and dilation of the shape are not used.
+void call_float_avg_pool2d(Call& call, Random& random, const ConvolutionShape& shape, Layout layout,
+                           Floats floats);
+// Over height and width.
+void call_mean(Call& call, Random& random, const ImageShape& shape, Floats floats);
+
 // Random shapes.
 void random_convolution(Call& call, Random& random, Floats floats);
 void random_mm(Call& call, Random& random, Floats floats);
@@ -83,6 +91,9 @@ void random_float_add(Call& call, Random& random, Floats floats);
 void random_mul(Call& call, Random& random, Floats floats);
 void random_batch_norm(Call& call, Random& random, Floats floats);
 void random_layer_norm(Call& call, Random& random, Floats floats);
+void random_float_avg_pool2d(Call& call, Random& random, Floats floats);
+// Over any one or two dimensions.
+void random_mean(Call& call, Random& random, Floats floats);
 void random_float_softmax(Call& call, Random& random, Floats floats);
 void random_sigmoid(Call& call, Random& random, Floats floats);
 void random_gelu(Call& call, Random& random, Floats floats);

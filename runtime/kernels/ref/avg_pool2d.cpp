@@ -1,6 +1,7 @@
 // aten::avg_pool2d, float32.
 
 #include "runtime/kernels/float_pool.hpp"
+#include "runtime/kernels/reference.hpp"
 
 namespace rt::kernels {
 namespace {
@@ -13,14 +14,6 @@ Error prepare(Args& args, Needs&) {
     return args.refuse(kDivisorOverride, Error::kArgumentValue);
   }
   return check_float_pool(args, kOut, args.boolean(kCeilMode), 1, 1);
-}
-
-// @return positions of the window that lie inside the input and its padding.
-int32_t padded_count(const Axis& axis, int32_t out) {
-  const int32_t begin = out * axis.stride - axis.padding;
-  const int32_t padded_end = axis.input + axis.padding;
-  const int32_t end = begin + axis.kernel < padded_end ? begin + axis.kernel : padded_end;
-  return end - begin;
 }
 
 Error run(const Args& args, std::span<std::byte>) {
@@ -52,6 +45,6 @@ Error run(const Args& args, std::span<std::byte>) {
 
 }  // namespace
 
-RT_KERNEL("aten::avg_pool2d.out", prepare, run);
+RT_REFERENCE_KERNEL(avg_pool2d, "aten::avg_pool2d.out", prepare, run);
 
 }  // namespace rt::kernels

@@ -1,6 +1,7 @@
 // aten::mean over some dimensions or all, float32.
 
 #include "runtime/kernels/reduce.hpp"
+#include "runtime/kernels/reference.hpp"
 
 namespace rt::kernels {
 namespace {
@@ -48,7 +49,7 @@ Error run_all(const Args &args, std::span<std::byte>) {
 
 }  // namespace
 
-RT_KERNEL("aten::mean.out", prepare, run);
+RT_REFERENCE_KERNEL(mean, "aten::mean.out", prepare, run);
 RT_KERNEL("aten::mean.dtype_out", prepare_all, run_all);
 
 }  // namespace rt::kernels
