@@ -139,7 +139,13 @@ def build_deployment(
         for o in kernels
         if registered[o] & operators
     ]
-    rest = [o for o in kernels if not registered[o]]  # called by kernels, registering nothing
+    # called by kernels: what registers nothing, and reference kernels beside an operator that the program has not
+    rest = [o for o in kernels if not registered[o]]
+    rest += [
+        trim.trimmed(folder, o, operators, fallbacks=fallbacks)
+        for o in kernels
+        if registered[o] and not registered[o] & operators and trim.has_fallback(folder / o)
+    ]
     port = [o for o in objects if not o.startswith((_KERNELS, app))]
     possible = frozenset[str]().union(
         *(trim.fallbacks_of(folder / o) for o in kernels if registered[o] & operators)

@@ -35,11 +35,23 @@ def registered(path: Path) -> frozenset[str]:
 
 def fallbacks_of(path: Path) -> frozenset[str]:
     """Return the reference kernels that an object's may hand calls on to, as those calls' constants decide."""
+    called = _fallback_symbols(path, defined=False)
+    return frozenset(name.removeprefix(_FALLBACK) for name in called - _BY_DATA)
+
+
+def has_fallback(path: Path) -> bool:
+    """Return whether an object has a reference kernel that a fast one may hand calls on to."""
+    return bool(_fallback_symbols(path, defined=True))
+
+
+def _fallback_symbols(path: Path, *, defined: bool) -> frozenset[str]:
     symbols = ELFFile(io.BytesIO(path.read_bytes())).get_section_by_name(".symtab")
     assert isinstance(symbols, SymbolTableSection)
-    called = {s.name for s in symbols.iter_symbols() if s["st_shndx"] == "SHN_UNDEF"}
-    wanted = (n for n in called if n.startswith(_FALLBACK) and n not in _BY_DATA)
-    return frozenset(name.removeprefix(_FALLBACK) for name in wanted)
+    return frozenset(
+        s.name
+        for s in symbols.iter_symbols()
+        if s.name.startswith(_FALLBACK) and (s["st_shndx"] != "SHN_UNDEF") == defined
+    )
 
 
 def without_checks(data: bytes) -> bytes:

@@ -135,6 +135,18 @@ def test_what_only_checks_need_is_not_in_it() -> None:
     assert not re.search(unwanted, names)
 
 
+@pytest.mark.toolchain
+@pytest.mark.parametrize("operator", ["add", "mean"])
+def test_a_reference_kernel_beside_one_of_another_operator_is_found(operator: str) -> None:
+    """Its file registers an overload that the program has not: what calls are handed on to is linked, the overload is not."""
+    board = attempt_of("mps2-an386", vector("linear", "cortex-m4")[0], Options()).case.board
+    image_of(board.id)
+
+    made = build_deployment(board, frozenset({f"aten::{operator}.out"}))
+
+    assert ({f"aten::{operator}.out"}, {operator}) == (made.image.kernels, made.fallbacks)
+
+
 @pytest.mark.qemu
 @pytest.mark.toolchain
 def test_reference_kernels_that_calls_are_handed_on_to_are_named() -> None:
