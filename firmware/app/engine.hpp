@@ -53,9 +53,9 @@ std::string_view version();
 /** Instructions of the loaded method. */
 uint32_t instruction_count();
 
-uint32_t input_count();
-/** Bytes of input `i`, to be written before each execute: the memory plan may reuse them. */
-std::span<std::byte> input(uint32_t i);
+/** Call `use` with the bytes of each input in order, to be written before each execute: the memory
+ * plan may reuse them. A program may name one memory as several inputs. */
+void for_each_input(void (*use)(void*, std::span<std::byte>), void* context);
 
 uint32_t output_count();
 /** Bytes of output `i`, valid until the next write to an input. */

@@ -219,20 +219,11 @@ bool load(std::span<const std::byte> file, std::string_view method_name, std::sp
 
 uint32_t instruction_count() { return state->instructions; }
 
-uint32_t input_count() {
-  uint32_t count = 0;
+void for_each_input(void (*use)(void*, std::span<std::byte>), void* context) {
   for (size_t i = 0; i < state->method->inputs_size(); ++i) {
-    count += state->method->get_input(i).isTensor() ? 1 : 0;
+    const et::EValue input = state->method->get_input(i);
+    if (input.isTensor()) use(context, bytes_of(input));
   }
-  return count;
-}
-
-std::span<std::byte> input(uint32_t i) {
-  size_t at = 0;
-  for (uint32_t seen = 0;; ++at) {
-    if (state->method->get_input(at).isTensor() && seen++ == i) break;
-  }
-  return bytes_of(state->method->get_input(at));
 }
 
 uint32_t output_count() { return static_cast<uint32_t>(state->method->outputs_size()); }

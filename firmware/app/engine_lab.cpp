@@ -47,10 +47,9 @@ bool load(std::span<const std::byte> program, std::string_view name, std::span<s
 
 uint32_t instruction_count() { return method.instruction_count(); }
 
-uint32_t input_count() { return method.input_count(); }
-std::span<std::byte> input(uint32_t i) {
-  rt::Tensor& tensor = method.input(i);
-  return {tensor.data(), tensor.nbytes()};
+void for_each_input(void (*use)(void*, std::span<std::byte>), void* context) {
+  method.for_each_input(
+      [&](rt::Tensor& tensor) { use(context, {tensor.data(), tensor.nbytes()}); });
 }
 
 uint32_t output_count() { return method.output_count(); }

@@ -91,7 +91,11 @@ bool load(const Bundle& bundle) {
 // The samples are the program's inputs one after another, each padded.
 bool check_sample_size(const Bundle& bundle) {
   size_t need = 0;
-  for (uint32_t i = 0; i < engine::input_count(); ++i) need += padded(engine::input(i).size());
+  engine::for_each_input(
+      [](void* sum, std::span<std::byte> input) {
+        *static_cast<size_t*>(sum) += padded(input.size());
+      },
+      &need);
   if (need == bundle.header->sample_stride_bytes) return true;
   return refuse(
       {.have_bytes = bundle.header->sample_stride_bytes, .need_bytes = static_cast<uint32_t>(need)},
@@ -111,11 +115,13 @@ void mark_outputs() {
 
 // Before each execute: the memory plan may give the inputs' bytes to something else, outputs too.
 void copy_inputs(std::span<const std::byte> sample) {
-  for (uint32_t i = 0; i < engine::input_count(); ++i) {
-    const std::span<std::byte> input = engine::input(i);
-    std::ranges::copy(sample.first(input.size()), input.begin());
-    sample = sample.subspan(padded(input.size()));
-  }
+  engine::for_each_input(
+      [](void* rest, std::span<std::byte> input) {
+        auto& left = *static_cast<std::span<const std::byte>*>(rest);
+        std::ranges::copy(left.first(input.size()), input.begin());
+        left = left.subspan(padded(input.size()));
+      },
+      &sample);
 }
 
 void prepare(std::span<const std::byte> sample) {

@@ -52,6 +52,13 @@ class Method {
   // Inputs that are tensors; numbers among a program's inputs are constants of it by now.
   uint32_t input_count() const;
   Tensor& input(uint32_t i);
+  // Calls `use(Tensor&)` with each of them in order, in time that grows with their number alone.
+  template <typename Use>
+  void for_each_input(Use use) {
+    for (const int32_t value : plan_.inputs()) {
+      if (kinds_[value] == ValueKind::kTensor) use(*slots_[value].tensor);
+    }
+  }
   uint32_t output_count() const { return static_cast<uint32_t>(plan_.outputs().size()); }
   const Tensor& output(uint32_t i) const { return *slots_[plan_.outputs()[i]].tensor; }
   Tensor& output(uint32_t i) { return *slots_[plan_.outputs()[i]].tensor; }

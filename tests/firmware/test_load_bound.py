@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 
 import pytest
@@ -58,3 +59,20 @@ def test_loading_is_bounded_by_the_files_size(what: str) -> None:
     print(f"{what}: {taken} instructions a byte")  # noqa: T201  docs/robustness.md: pytest -rP
     assert max(taken.values()) < BOUND
     assert taken[16 * 1024] == pytest.approx(taken[32 * 1024], rel=0.1)
+
+
+def test_giving_inputs_is_bounded_by_their_number() -> None:
+    """One tensor that is named as an input over and over: twice as many inputs take twice as long, some dozens each."""
+    board = all_boards()["mps2-an386"]
+
+    taken = {}
+    for count in (1000, 2000):
+        pte = Tangle(inputs=count).pte()
+        sample = [struct.pack("<4f", i, i, i, i) for i in range(count)]
+        ran = run_on(board, pack(pte, [sample], Options(warmup=0, iterations=1)))
+        (first,) = [line for line in ran.of("measure") if line.fields["name"] == "latency_first"]
+        taken[count] = instructions(ran, board, int(first.fields["pre"])) / count
+
+    print(f"{taken} instructions an input")  # noqa: T201  docs/robustness.md: pytest -rP
+    assert max(taken.values()) < 150
+    assert taken[1000] == pytest.approx(taken[2000], rel=0.1)

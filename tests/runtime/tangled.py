@@ -32,6 +32,7 @@ class Tangle:
         lists: further values that are lists, all of them one.
         buffers: planned buffers; the tensors lie in the last.
         dead: further values that are the input.
+        inputs: how often it is named as one.
         out_size: elements of the output.
         padding_bytes: zeros behind the program, as constants would lie there.
     """
@@ -46,6 +47,7 @@ class Tangle:
     lists: int = 0
     buffers: int = 1
     dead: int = 0
+    inputs: int = 1
     out_size: int = 4
     padding_bytes: int = 0
 
@@ -64,7 +66,7 @@ class Tangle:
             {
                 0: builder.CreateString("forward"),
                 2: _vector(builder, values),
-                3: _numbers(builder, [0], 4),
+                3: _numbers(builder, [0] * self.inputs, 4),
                 4: _numbers(builder, [1], 4),
                 5: _vector(builder, [chain]),
                 6: _vector(builder, [operator] * self.operators),
