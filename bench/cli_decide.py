@@ -22,9 +22,10 @@ from bench.store import RESULTS
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bench.compare import Pair
+    from bench.compare import Pair, Row
 
 _SHOWN = 12
+_MULTIPLE = 9.0  # a change from ten times on is said as a multiple
 _baseline = typer.Typer(
     no_args_is_help=True, help="The committed figures of the emulated boards, and what changed."
 )
@@ -117,19 +118,16 @@ def _print_pair(pair: Pair, *, every: bool) -> None:
         if row.verdict is Verdict.SAME and not every:
             same += 1
             continue
-        change = (
-            f"{row.relative:+.2%}" if row.relative is not None else f"{row.after - row.before:+,g}"
-        )
         table.add_row(
             row.measure,
             row.evidence,
             show(row.before, row.unit),
             show(row.after, row.unit),
-            change,
+            _change(row),
             row.verdict.value,
             row.noise,
         )
-    console().print(table)
+    console().print(table if table.row_count else f"[bold]{table.title}[/bold]")
     for text in (*([pair.refused] if pair.refused else []), *pair.labels):
         typer.echo(f"  {text}")
     if same:
@@ -146,6 +144,15 @@ def _print_pair(pair: Pair, *, every: bool) -> None:
             )
         if len(deltas) > _SHOWN:
             typer.echo(f"  {title}: and {len(deltas) - _SHOWN} more (--json has all)")
+
+
+def _change(row: Row) -> str:
+    """Return the change as people say it: a part, a multiple, or the difference where a part means nothing."""
+    if row.relative is None or row.unit == "dB":
+        return f"{row.after - row.before:+,.4g}{' dB' if row.unit == 'dB' else ''}"
+    if row.relative >= _MULTIPLE:
+        return f"x {row.after / row.before:,.3g}" if row.before > 0 else f"{row.relative:+.0%}"
+    return f"{row.relative:+.2%}"
 
 
 @_baseline.command("accept")
@@ -236,6 +243,9 @@ def nightly(
         for name in model or rules.models or list_models()
         for scheme in rules.schemes
     )
+    for name in model or rules.models:
+        if ":" not in name and not name.endswith(".pte") and name not in list_models():
+            raise UnknownNameError(f"no model {name!r}", hint=nearest(name, list_models()))
     folder = results.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     with night_of.only_one(folder):

@@ -26,7 +26,7 @@ from bench.changes import (
 from bench.errors import InputError, UnknownNameError, nearest
 from bench.frame import read_beside
 from bench.noise import difference_of_proportions, median_interval, spread
-from bench.quantity import show
+from bench.quantity import show, show_seconds
 from bench.record import Evidence
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ KEYS = ("board", "device", "model", "scheme", "engine")
 _SELECTORS = (*KEYS, "cpu", "commit", "run_id", "compiler")
 _HIGHER = re.compile(r"top1_.*")
 _NEUTRAL = re.compile(r"top1_host_int8|top1_float|lab_staging")
+_CYCLES = ("cycles", "est_cycles")
 _HISTORY = 5  # runs that make a spread from history
 _SIGMAS = 3.0  # a difference of two runs beyond this many of its standard deviations is one
 # what makes a workload, and how people call it
@@ -127,8 +128,10 @@ def select_runs(frame: pd.DataFrame, text: str) -> pd.DataFrame:
     if "=" in text:
         chosen = frame
         for part in text.split(","):
-            key, _, value = part.partition("=")
-            key = {"run": "run_id", "core": "cpu"}.get(key.strip(), key.strip())
+            key, _, value = (word.strip() for word in part.partition("="))
+            key = {"run": "run_id", "core": "cpu"}.get(key, key)
+            if key == "cpu" and value.startswith("m"):
+                value = f"cortex-{value}"
             if key not in _SELECTORS:
                 raise UnknownNameError(
                     f"no key {key!r} in {text!r}", hint=nearest(key, list(_SELECTORS))
@@ -153,7 +156,8 @@ def select_runs(frame: pd.DataFrame, text: str) -> pd.DataFrame:
         )
     if chosen.empty:
         known = {
-            key: sorted(frame[key].astype(str).unique()) for key in ("board", "model", "engine")
+            key: sorted(frame[key].astype(str).unique())
+            for key in ("board", "model", "scheme", "engine", "cpu")
         }
         raise UnknownNameError(
             f"no record matches {text!r}",
@@ -244,7 +248,11 @@ def _pair(
     two_cores = a["cpu"] != b["cpu"]
     if two_cores:
         labels.append("two cores: counts are no time, and are not ranked")
-    rows, only = _rows(before, after, history, judged=not (why and not intended))
+    two_models = a["model"] != b["model"]
+    if two_models:
+        labels.append("two models: what differs is shown, and not judged")
+    judged = not two_models and not (why and not intended)
+    rows, only = _rows(before, after, history, judged=judged)
     if two_cores:
         rows = [replace(r, verdict=Verdict.LABELLED) if r.evidence == "count" else r for r in rows]
     return Pair(
@@ -306,13 +314,37 @@ def _judge(a: Run, b: Run, history: pd.DataFrame) -> tuple[Verdict, str]:
         if old == new:
             return Verdict.SAME, "exact"
         return (Verdict.NOISE if low <= 0 <= high else _sign(new - old, worse)), text
-    if a["evidence"] == Evidence.ESTIMATE and a["cpu"] != b["cpu"]:
+    if a["unit"] in _CYCLES and a["clock_hz"] != b["clock_hz"]:
+        return _as_time(a, b, worse)
+    if a["evidence"] == Evidence.ESTIMATE and a["board"] != b["board"]:
         apart = a["band_high"] < b["band_low"] or b["band_high"] < a["band_low"]
         text = f"bands {a['band_low']:,.0f} to {a['band_high']:,.0f} and {b['band_low']:,.0f} to {b['band_high']:,.0f}"
-        return (_sign(new - old, worse) if apart else Verdict.NOISE), text
+        return (_sign(new - old, worse) if apart or old == new else Verdict.NOISE), text
     if a["evidence"] in DETERMINISTIC:
         return _sign(new - old, worse), "exact"
     return _noisy(a, b, _history_of(a, history))
+
+
+def _as_time(a: Run, b: Run, worse: int) -> tuple[Verdict, str]:
+    """Judge cycles at two clocks by the time that they take: bands of estimates, else intervals of the medians."""
+    sides = []
+    for side in (a, b):
+        hz = float(side["clock_hz"])
+        ends: tuple[float, float] | None = (side["band_low"], side["band_high"])
+        if side["evidence"] != Evidence.ESTIMATE:
+            ends = median_interval([float(v) for v in side["values"]])
+        sides.append((float(side["median"]) / hz, ends and (ends[0] / hz, ends[1] / hz)))
+    (old, before), (new, after) = sides
+    text = f"as time: {_span(old, before)} and {_span(new, after)}"
+    if before is None or after is None:
+        return Verdict.UNKNOWN, f"{text}, too few samples"
+    apart = before[1] < after[0] or after[1] < before[0]
+    return (_sign(new - old, worse) if apart or old == new else Verdict.NOISE), text
+
+
+def _span(value: float, ends: tuple[float, float] | None) -> str:
+    band = f" ({show_seconds(ends[0])} to {show_seconds(ends[1])})" if ends else ""
+    return show_seconds(value) + band
 
 
 def _noisy(a: Run, b: Run, past: Sequence[float]) -> tuple[Verdict, str]:

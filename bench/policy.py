@@ -114,7 +114,9 @@ def read_policy(path: Path | None) -> Policy:
         return Policy()
     try:
         return Policy.model_validate(tomllib.loads(path.read_text()))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except OSError as error:
+        raise InputError(f"no policy: {error.strerror}", where=str(path)) from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(str(error), where=str(path)) from error
     except ValidationError as error:
         first = error.errors()[0]

@@ -10,8 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 import bench
+from bench import cli_decide
 from bench.cli import app
-from bench.compare import Comparison, Verdict, compare, select_runs
+from bench.compare import Comparison, Row, Verdict, compare, select_runs
 from bench.errors import InputError, UnknownNameError
 from bench.record import Evidence, measured
 from tests.decide.records import Save, cycles, estimate, instructions, make_record, nbytes
@@ -91,6 +92,71 @@ def test_two_cores_counts_are_not_ranked_and_units_never_mixed(save: Save) -> No
     other = _compared(frame, "board=mps2-an386", f"run={real.run_id}").pairs[0]
     assert () == other.rows
     assert 3 == len(other.only)
+
+
+def test_two_boards_of_a_core_differ_by_bands_and_at_two_clocks_by_time(save: Save) -> None:
+    """The memory of a board is an estimate too: an overlap is no win. More cycles at a faster clock can be less time."""
+    slow = make_record(estimate(10_000, 7_000, 16_000), board="nrf52840dk")  # 64 MHz: 109 to 250 us
+    near = make_record(estimate(12_000, 7_500, 21_000), board="other")  # 64 MHz too
+    fast = make_record(estimate(12_000, 7_500, 13_000), board="fast")  # 128 MHz: 58.6 to 102 us
+    fast = fast.model_copy(
+        update={"board": fast.board.model_copy(update={"clock_hz": 128_000_000})}
+    )
+    few = make_record(cycles(9_000), board="few")
+    many = make_record(cycles(10_000), board="many")
+    many = many.model_copy(
+        update={"board": many.board.model_copy(update={"clock_hz": 128_000_000})}
+    )
+    frame = bench.load(save(slow, near, fast, few, many))
+
+    overlap = _compared(frame, "board=nrf52840dk", "board=other").pairs[0].rows[0]
+    (timed,) = _compared(frame, "board=nrf52840dk", "board=fast").pairs[0].rows
+    (unknown,) = _compared(frame, "board=few", "board=many").pairs[0].rows
+
+    assert Verdict.NOISE is overlap.verdict
+    assert Verdict.BETTER is timed.verdict
+    assert "as time: 156 µs (109 µs to 250 µs) and 93.8 µs (58.6 µs to 102 µs)" == timed.noise
+    assert Verdict.UNKNOWN is unknown.verdict
+
+
+def test_two_models_are_shown_and_not_judged(save: Save) -> None:
+    """Nothing is worse for being of another model."""
+    a = make_record(instructions(10), model="linear")
+    b = make_record(instructions(3000), model="ds_cnn")
+
+    pair = _compared(bench.load(save(a, b)), "model=linear", "model=ds_cnn").pairs[0]
+
+    assert {Verdict.LABELLED} == {row.verdict for row in pair.rows}
+    assert any("two models" in text for text in pair.labels)
+    assert not pair.worse
+
+
+@pytest.mark.parametrize(
+    ("unit", "before", "after", "told"),
+    [
+        ("instructions", 1000, 1001, "+0.10%"),
+        ("bytes", 100, 9_000, "x 90"),
+        ("bytes", 0, 256, "+256"),
+        ("dB", 42.18, 34.12, "-8.06 dB"),
+    ],
+)
+def test_a_change_is_said_as_people_say_it(
+    unit: str, before: float, after: float, told: str
+) -> None:
+    """A part, a multiple, a difference; a part of decibels means nothing."""
+    row = Row("m", unit, "count", before, after, Verdict.WORSE, "")
+
+    assert told == cli_decide._change(row)
+
+
+def test_a_core_may_be_called_by_its_short_name(save: Save) -> None:
+    """`core=m4` is the cortex-m4; a name that is none tells which there are."""
+    frame = bench.load(save(make_record(instructions(1))))
+
+    assert 1 == len(select_runs(frame, "core=m4"))
+    with pytest.raises(UnknownNameError, match="no record matches") as told:
+        select_runs(frame, "core=m9")
+    assert "cpu: cortex-m4" in told.value.hint
 
 
 def test_schemes_and_engines_are_compared_labelled(save: Save) -> None:

@@ -12,10 +12,12 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import bench
 from bench import baseline, frame, nightly, store
-from bench.errors import DeviceBusyError, InputError
+from bench.cli import app
+from bench.errors import DeviceBusyError, InputError, UnknownNameError
 from bench.nightly import Bench, Cell, Kind, Night, Ran, keep, run_night
 from bench.policy import MeasureRule, Policy, read_policy
 from bench.record import Evidence, Measure, measured
@@ -303,6 +305,15 @@ def test_pytests_xml_tells_verdicts_from_faults_of_the_bench() -> None:
     assert Kind.FAILED is nightly.read_junit(xml.format("<failure>mismatch</failure>"), 1.0).kind
     assert Kind.INFRASTRUCTURE is nightly.read_junit(xml.format("<error>no probe</error>"), 1).kind
     assert Kind.INFRASTRUCTURE is nightly.read_junit("<testsuites/>", 1.0).kind
+
+
+def test_a_model_that_is_none_is_a_fault_of_the_asker_not_of_the_bench(tmp_path: Path) -> None:
+    """Exit code 2 before anything runs: no retry, no alarm that it has no record."""
+    done = CliRunner().invoke(app, ["nightly", "--board=mps2-an386", "--model=ds_cn", f"--results={tmp_path / 'r'}"])  # fmt: skip
+
+    assert isinstance(done.exception, UnknownNameError)
+    assert "did you mean 'ds_cnn'" in done.exception.hint
+    assert not (tmp_path / "r").exists()
 
 
 def test_the_summary_and_xml_hold_together(lab: Lab) -> None:
