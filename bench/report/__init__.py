@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ import jinja2
 
 from bench import compare, frame, published
 from bench import select as selecting
+from bench.changes import tool_changes
 from bench.noise import spread
 from bench.program import is_quantized
 from bench.quantity import show, show_bytes, show_count, show_seconds
@@ -158,6 +160,7 @@ class Model:
     flash: str = ""
     ram: str = ""
     trends: list[str] = field(default_factory=list)
+    versions: list[str] = field(default_factory=list)
     cost_names: list[str] = field(default_factory=list)
     costs: list[tuple[Run, list[Figure]]] = field(default_factory=list)
     correctness: list[Mapping[str, Any]] = field(default_factory=list)
@@ -359,7 +362,7 @@ def _model(name: str, runs: Sequence[Run], found: pd.DataFrame) -> Model:
         names = ", ".join(run.name for run in mine)
         made.operators.append((names, chart, [str(run.facts["run_id"]) for run in mine]))
     made.correctness = [_correctness(run) for run in runs]
-    made.trends = _trends(runs, found[found["model"] == name])
+    made.trends, made.versions = _trends(runs, found[found["model"] == name])
     return made
 
 
@@ -437,9 +440,10 @@ def _correctness(run: Run) -> Mapping[str, Any]:
     }
 
 
-def _trends(runs: Sequence[Run], found: pd.DataFrame) -> list[str]:
-    """Return the latency of every run over its history, a few lines a chart."""
+def _trends(runs: Sequence[Run], found: pd.DataFrame) -> tuple[list[str], list[str]]:
+    """Return the latency of every run over its history, a few lines a chart, and which versions changed when."""
     series = []
+    changes: dict[str, list[str]] = {}
     usable = found[found["status"] != "invalid"]
     for run in runs:
         row = _best_latency(run)
@@ -457,6 +461,14 @@ def _trends(runs: Sequence[Run], found: pd.DataFrame) -> list[str]:
         if len(values) < 2 or not values[-1]:
             continue
         tools = [f"{t}{c}" for t, c in zip(same["tools"], same["compiler"], strict=True)]
+        past = same.to_dict("records")
+        for before, after in itertools.pairwise(past):
+            what = tool_changes(before, after)
+            if before["compiler"] != after["compiler"]:
+                what.append(f"compiler: {before['compiler']} → {after['compiler']}")
+            if what:
+                text = f"{after['time_utc'][:10]}: {', '.join(what)}"
+                changes.setdefault(text, []).append(run.name)
         noise = 2 * spread(values) / abs(values[-1]) * 100 if row["evidence"] in _NOISY else 0.0
         series.append(
             charts.Series(
@@ -467,7 +479,8 @@ def _trends(runs: Sequence[Run], found: pd.DataFrame) -> list[str]:
                 [i for i, retries in enumerate(same["retries"]) if retries],
             )
         )
+    told = [f"{text} ({', '.join(names)})" for text, names in sorted(changes.items())]
     return [
         charts.trend(series[at : at + _TREND_LINES], "latency, % of the newest")
         for at in range(0, len(series), _TREND_LINES)
-    ]
+    ], told

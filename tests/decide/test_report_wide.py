@@ -36,6 +36,8 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
                     estimate(3_200_000, 2_400_000, 4_800_000, "band not established"), instructions(900_000),
                     nbytes("flash_total", 61_460), nbytes("ram_total", 20_724), board=board, model=model, at=night,
                 )  # fmt: skip
+                if board == "nrf5340dk" and night:
+                    made = made.model_copy(update={"tools": made.tools | {"torch": "2.14.0"}})
                 if same:
                     made = made.model_copy(update={"board": made.board.model_copy(update={"cpu": "cortex-m4"})})  # fmt: skip
                 save(made, attachments={"operators.json": json.dumps(table).encode()})
@@ -62,6 +64,13 @@ def test_every_board_has_its_trend(page: Path) -> None:
     assert 2 * len(MODELS) == len(charts)
     for board in BOARDS:
         assert len(MODELS) == sum(f"{board} int8" in chart for chart in charts), board
+
+
+def test_a_version_that_changed_is_named_with_its_night(page: Path) -> None:
+    """The mark on the line says that one did; the list below it, which."""
+    text = page.read_text()
+
+    assert len(MODELS) == text.count("2026-01-02: torch: 2.13.0 → 2.14.0 (nrf5340dk int8)")
 
 
 def test_a_published_point_is_one_row_beside_all_our_boards(page: Path) -> None:
