@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
@@ -324,6 +325,44 @@ def test_the_summary_and_xml_hold_together(lab: Lab) -> None:
 
     assert ("2", "0", "1") == (root.get("tests"), root.get("failures"), root.get("errors"))
     assert "a \\| b" in nightly.summary(done)
+
+
+def test_a_summary_of_a_large_change_still_fits_a_comment_and_names_the_causes() -> None:
+    """72 cells of 30 lines are 230,000 characters; GitHub takes 65,536. The figure that counts and its cause stay."""
+    figures = [f"baseline: measure_{n} [bytes]: 1,000 → 2,000 (+100.00%) {'x' * 60}" for n in range(20)]  # fmt: skip
+    texts = [*figures, "baseline: latency [instructions]: 10 → 12 (+20.00%)"]
+    texts += [f"baseline: operator #{n} conv: 1 → 2" for n in range(9)]
+    findings = [nightly.Finding(nightly.Level.FAIL, text) for text in texts]
+    cells = [nightly.CellNight(Cell(f"b{n}", "m", "int8"), Kind.RAN, findings=findings) for n in range(72)]  # fmt: skip
+
+    text = nightly.summary(Night("2026-01-01T00:00:00Z", tuple(cells), ()))
+    whole = nightly.junit(Night("2026-01-01T00:00:00Z", tuple(cells), ()))
+
+    assert len(text) < 65_536
+    assert 72 == text.count("latency [instructions]: 10 → 12")
+    assert 72 <= text.count("operator #0 conv")
+    assert re.search(r"and \d\d more: junit.xml", text)
+    assert 72 * 20 <= whole.decode().count("measure_")
+
+
+def test_a_summary_that_cannot_be_short_is_cut_and_says_so() -> None:
+    """Nothing is dropped without a word."""
+    long = [nightly.Finding(nightly.Level.WARN, f"{n} {'x' * 290}") for n in range(400)]
+
+    text = nightly.summary(Night("2026-01-01T00:00:00Z", (), tuple(long)))
+
+    assert len(text) < 65_536
+    assert text.endswith("and more: junit.xml has all of it\n")
+
+
+def test_what_a_device_said_does_not_break_the_xml(lab: Lab) -> None:
+    """Control characters have no place in XML, escaped or not."""
+    script: list[Measure | str] = ["\x1b[31m\x00 panic", "\x1b[31m\x00 panic"]
+    done = lab.night(lambda: script.pop() if script else cycles(1))
+
+    root = ET.fromstring(nightly.junit(done))
+
+    assert "panic" in (root.findtext("testcase/error") or "")
 
 
 def test_a_policy_is_checked_by_key(tmp_path: Path) -> None:
