@@ -16,7 +16,8 @@ namespace {
 
 constinit Bundle bundle{};
 
-void send_hello(uint64_t nonce, std::span<const std::byte> whole) {
+// Not inlined, like others that are done once: their frames would lie below all that follows.
+[[gnu::noinline]] void send_hello(uint64_t nonce, std::span<const std::byte> whole) {
   Line("hello")
       .text("board", board_name())
       .hex("build", build_id())
@@ -34,7 +35,7 @@ void send_hello(uint64_t nonce, std::span<const std::byte> whole) {
 // An empty region's ticks (the least of a few: on silicon the first fills caches), whether the
 // counter moves at all (DWT reads as zero on emulators and on parts whose trace is locked), and
 // whether its wraps are noticed.
-void send_counter() {
+[[gnu::noinline]] void send_counter() {
   uint64_t overhead = ~uint64_t{0};
   for (int i = 0; i < 4; ++i) {
     counter_restart();
@@ -60,7 +61,7 @@ int refuse(const BundleRefusal& why) {
   return kExitError;
 }
 
-int run_app() {
+[[gnu::noinline]] int run_app() {
   const uint64_t nonce = open_mailbox();
   BundleRefusal why = find_bundle(model_slot(), bundle);
   send_hello(nonce, bundle.whole);
@@ -79,6 +80,16 @@ void send_end(std::string_view status) {
   close_mailbox();
 }
 
+[[gnu::noinline]] void send_stack() {
+  const StackUse stack = stack_use();
+  if (stack.have_bytes == 0) return;
+  Line("pool")
+      .text("name", "stack")
+      .number("have", stack.have_bytes)
+      .number("used", stack.used_bytes)
+      .send();
+}
+
 // On a board with a probe: send lines again as long as anyone may ask for them.
 [[noreturn]] void take_orders(bool engine_works) {
   for (;;) {
@@ -92,13 +103,7 @@ void send_end(std::string_view status) {
 
 int app_main() {
   const int code = run_app();
-  if (const StackUse stack = stack_use(); stack.have_bytes != 0) {
-    Line("pool")
-        .text("name", "stack")
-        .number("have", stack.have_bytes)
-        .number("used", stack.used_bytes)
-        .send();
-  }
+  send_stack();
   send_end(code == kExitOk ? "ok" : "error");
   if (asked_to_stay()) take_orders(code == kExitOk);
   return code;

@@ -70,7 +70,8 @@ void send_guard(const Neighbours& neighbours) {
   line.send();
 }
 
-bool load(const Bundle& bundle) {
+// Not inlined, like others that are done once: their frames would lie below every inference.
+[[gnu::noinline]] bool load(const Bundle& bundle) {
   const uint32_t limit = bundle.header->arena_limit_bytes;
   const std::span<std::byte> memory = limit == 0 ? guarded_arena() : guarded_arena().first(limit);
   engine::Refusal why;
@@ -266,7 +267,7 @@ bool send_intermediates(const Bundle& bundle) {
 
 // Lines whose arrival the host times: three, and three more two seconds later, of which it takes
 // those that came with the least delay.
-void send_clock() {
+[[gnu::noinline]] void send_clock() {
   constexpr uint32_t kTenthsOfSecond[] = {0, 1, 2, 24, 25, 26};
   counter_restart();
   uint32_t i = 0;
@@ -283,7 +284,7 @@ void send_clock() {
 
 // Once more, with an eye on what lies around each instruction's output; then, whether the words
 // around the program's memory have outlived the run.
-bool check_memory(const Bundle& bundle, Inject inject) {
+[[gnu::noinline]] bool check_memory(const Bundle& bundle, Inject inject) {
   struct Watch {
     Neighbours neighbours;
     Inject inject;
