@@ -219,6 +219,8 @@ def show(
     if not chosen:
         typer.echo(
             f"no records in {root} match; `bench show --all` and `bench boards` tell what there is"
+            if found
+            else f"there are no records in {root}; `make bench` makes some"
         )
     for table in _view(view, chosen, reserve_ram, reserve_flash):
         _out().print(table)

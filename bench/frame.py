@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from bench.record_index import COLUMNS, MEASURE_COLUMNS, TABLE_SCHEMA, empty, load_folder
 
@@ -46,6 +47,7 @@ def load(*folders: str | Path) -> pd.DataFrame:
         tables.append((Path(folder), table))
         left_out += bad
     whole = _to_pandas(tables)
+    left_out = list({item.path.resolve(): item for item in left_out}.values())
     for item in left_out:
         _log.warning("left out %s: %s", item.path, item.reason)
     whole.attrs["left_out"] = left_out
@@ -126,7 +128,17 @@ def read_beside(run: Mapping[Any, Any], suffix: str) -> Any:
 
 def _to_pandas(tables: list[tuple[Path, pa.Table]]) -> pd.DataFrame:
     """Return the tables as one frame, oldest record first; paths are made whole."""
-    whole = [_with_root(table, root) for root, table in tables] or [empty()]
+    whole: list[pa.Table] = []
+    seen: set[str] = set()
+    for root, table in tables:
+        added = _with_root(table, root)
+        names = set(added.column("path").unique().to_pylist())
+        if names & seen:  # a folder below another, or named twice: a record counts once
+            again = pc.is_in(added.column("path").cast(pa.string()), pa.array(sorted(seen)))
+            added = added.filter(pc.invert(again))
+        seen |= names
+        whole.append(added)
+    whole = whole or [empty()]
     frame: pd.DataFrame = pa.concat_tables(whole).unify_dictionaries().to_pandas()
     times = frame["time_utc"].cat
     rank = np.empty(len(times.categories), np.int64)

@@ -54,6 +54,17 @@ def test_several_folders_are_one_frame(tmp_path: Path, save: Save) -> None:
     assert [2.0, 1.0] == list(found["median"])
 
 
+def test_a_record_of_two_folders_that_overlap_counts_once(save: Save) -> None:
+    """A folder named twice, or one below another, doubles no figure; what is left out is told once."""
+    root = save(make_record(instructions(1)), make_record(instructions(2), board="mps3-an547"))
+    (root / "mps2-an386" / "half.json").write_text("{")
+
+    found = bench.load(root, root / "mps2-an386", root)
+
+    assert [1.0, 2.0] == sorted(found["median"])
+    assert 1 == len(found.attrs["left_out"])
+
+
 def test_damaged_and_foreign_files_are_named_and_left_out(save: Save) -> None:
     """Truncated, foreign, of a newer schema, a directory of another name: the good one stays."""
     root = save(make_record(instructions(1)))
