@@ -23,6 +23,10 @@ namespace rt::kernels::reference {
 [[gnu::weak]] extern const Kernel quantized_depthwise_conv2d;
 [[gnu::weak]] extern const Kernel quantized_linear;
 [[gnu::weak]] extern const Kernel quantized_max_pool2d;
+[[gnu::weak]] extern const Kernel quantized_mul;
+[[gnu::weak]] extern const Kernel quantized_activation;
+[[gnu::weak]] extern const Kernel maximum;
+[[gnu::weak]] extern const Kernel minimum;
 [[gnu::weak]] extern const Kernel quantized_transpose_conv2d;
 [[gnu::weak]] extern const Kernel softmax;
 }  // namespace rt::kernels::reference
@@ -233,6 +237,15 @@ void count_all() {
         [](Call& call, Random& random) { call_softmax(call, random, 64, 16); });
   count(&reference::quantized_add, "16384", 0,
         [](Call& call, Random& random) { call_add(call, random, 16384, Scales::kUsual); });
+  count(&reference::quantized_mul, "16384", 0, [](Call& call, Random& random) {
+    call_quantized_mul(call, random, 1, 16384, false, Scales::kUsual);
+  });
+  count(&reference::maximum, "16384", 0,
+        [](Call& call, Random& random) { call_extreme(call, random, 1, 16384, false); });
+  count(&reference::minimum, "16384", 0,
+        [](Call& call, Random& random) { call_extreme(call, random, 1, 16384, false); });
+  count(&reference::quantized_activation, "16384", 0,
+        [](Call& call, Random& random) { call_activation(call, random, 16384); });
   count(&reference::quantized_avg_pool2d, "25x5-64", 0, [](Call& call, Random& random) {
     call_avg_pool2d(call, random, {1, 64, 64, 1, 25, 5, 25, 5, 25, 5, 0, 0, 1, 1});
   });

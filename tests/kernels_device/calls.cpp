@@ -347,6 +347,49 @@ void call_add(Call& call, Random& random, int32_t count, Scales scales) {
   call.out(rt::ScalarType::kChar, {count});
 }
 
+namespace {
+
+void add_other(Call& call, Random& random, int32_t rows, int32_t count, bool broadcast) {
+  fill(broadcast ? call.tensor(rt::ScalarType::kChar, {count}, false)
+                 : call.tensor(rt::ScalarType::kChar, {rows, count}, false),
+       random);
+}
+
+}  // namespace
+
+void call_quantized_mul(Call& call, Random& random, int32_t rows, int32_t count, bool broadcast,
+                        Scales scales) {
+  const bool any = scales == Scales::kAny;
+  // One that is folded with an addend may be beyond int8's.
+  const auto zero_point = [&] {
+    return any ? random.choice<int32_t>({-32768, 32767, 16256, -16256, random.integer(-300, 300)})
+               : random.zero_point();
+  };
+  fill(call.tensor(rt::ScalarType::kChar, {rows, count}, false), random);
+  call.integer(zero_point());
+  add_other(call, random, rows, count, broadcast);
+  call.integer(zero_point());
+  call.integer(random.zero_point());
+  Scale scale = any_scale(random, scales, 1);
+  if (any && random.one_in(2)) scale.shift = -random.integer(8, 24);
+  add_left_shift(&scale.shift, 1, random, scales);
+  call.integer(scale.multiplier);
+  call.integer(scale.shift);
+  call.out(rt::ScalarType::kChar, {rows, count});
+}
+
+void call_extreme(Call& call, Random& random, int32_t rows, int32_t count, bool broadcast) {
+  fill(call.tensor(rt::ScalarType::kChar, {rows, count}, false), random);
+  add_other(call, random, rows, count, broadcast);
+  call.out(rt::ScalarType::kChar, {rows, count});
+}
+
+void call_activation(Call& call, Random& random, int32_t count) {
+  fill(call.tensor(rt::ScalarType::kChar, {count}, false), random);
+  fill(call.tensor(rt::ScalarType::kChar, {256}, true), random);
+  call.out(rt::ScalarType::kChar, {count});
+}
+
 void call_quantize(Call& call, Random& random, int32_t count, Scales scales) {
   rt::Tensor& input = call.tensor(rt::ScalarType::kFloat, {count}, false);
   const bool any = scales == Scales::kAny;

@@ -107,6 +107,11 @@ void call_batch_matmul(Call& call, Random& random, int32_t batch, int32_t rows, 
 // Along the last of two dimensions.
 void call_softmax(Call& call, Random& random, int32_t rows, int32_t count);
 void call_add(Call& call, Random& random, int32_t count, Scales scales);
+// Operands are {rows, count} and, if `broadcast`, {count}.
+void call_quantized_mul(Call& call, Random& random, int32_t rows, int32_t count, bool broadcast,
+                        Scales scales);
+void call_extreme(Call& call, Random& random, int32_t rows, int32_t count, bool broadcast);
+void call_activation(Call& call, Random& random, int32_t count);
 void call_quantize(Call& call, Random& random, int32_t count, Scales scales);
 void call_dequantize(Call& call, Random& random, int32_t count);
 // Groups, depth multiplier and dilation of the shape are not used.

@@ -26,6 +26,10 @@ namespace rt::kernels::reference {
 [[gnu::weak]] extern const Kernel quantized_depthwise_conv2d;
 [[gnu::weak]] extern const Kernel quantized_linear;
 [[gnu::weak]] extern const Kernel quantized_max_pool2d;
+[[gnu::weak]] extern const Kernel quantized_mul;
+[[gnu::weak]] extern const Kernel quantized_activation;
+[[gnu::weak]] extern const Kernel maximum;
+[[gnu::weak]] extern const Kernel minimum;
 [[gnu::weak]] extern const Kernel quantized_transpose_conv2d;
 [[gnu::weak]] extern const Kernel softmax;
 }  // namespace rt::kernels::reference
@@ -100,6 +104,21 @@ void random_softmax(Call& call, Random& random) {
 void random_add(Call& call, Random& random) {
   const int32_t count = random.choice<int32_t>({1, 100, 511, 512, random.integer(512, 700)});
   call_add(call, random, count, scales_of(random));
+}
+
+void random_quantized_mul(Call& call, Random& random) {
+  call_quantized_mul(call, random, random.integer(1, 4), random.integer(1, 50), random.one_in(3),
+                     scales_of(random));
+}
+
+void random_extreme(Call& call, Random& random) {
+  // Of one column, a broadcast operand has no neighbours.
+  const int32_t count = random.one_in(4) ? 1 : random.integer(1, 50);
+  call_extreme(call, random, random.integer(1, 4), count, random.one_in(3));
+}
+
+void random_activation(Call& call, Random& random) {
+  call_activation(call, random, random.integer(1, 70));
 }
 
 void random_quantize(Call& call, Random& random) {
@@ -294,6 +313,10 @@ const Subject kSubjects[] = {
     {"quantized_batch_matmul", &reference::quantized_batch_matmul, random_batch_matmul, 200},
     {"softmax", &reference::softmax, random_softmax, 60},
     {"quantized_add", &reference::quantized_add, random_add, 150},
+    {"quantized_mul", &reference::quantized_mul, random_quantized_mul, 200},
+    {"maximum", &reference::maximum, random_extreme, 100},
+    {"minimum", &reference::minimum, random_extreme, 100},
+    {"quantized_activation", &reference::quantized_activation, random_activation, 60},
     {"quantized_avg_pool2d", &reference::quantized_avg_pool2d, random_avg_pool2d, 150},
     {"quantized_max_pool2d", &reference::quantized_max_pool2d, random_max_pool2d, 150},
     {"quantize_per_tensor", &reference::quantize_per_tensor, random_quantize, 300},

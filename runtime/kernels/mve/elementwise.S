@@ -29,6 +29,73 @@ rt_mve_add:
   pop     {r4-r9, pc}
   .size rt_mve_add, . - rt_mve_add
 
+.macro EXTREME name, instruction
+  .section .text.\name, "ax"
+  .global \name
+  .type \name, %function
+  .thumb_func
+\name:
+  push    {r4, lr}
+  wlstp.8 lr, r3, 2f
+1:
+  vldrb.8 q0, [r0], #16
+  vldrb.8 q1, [r1], #16
+  \instruction q0, q0, q1
+  vstrb.8 q0, [r2], #16
+  letp    lr, 1b
+2:
+  pop     {r4, pc}
+  .size \name, . - \name
+.endm
+
+EXTREME rt_mve_maximum, vmax.s8
+EXTREME rt_mve_minimum, vmin.s8
+
+  .section .text.rt_mve_look_up, "ax"
+  .global rt_mve_look_up
+  .type rt_mve_look_up, %function
+  .thumb_func
+rt_mve_look_up:
+  push    {r4, lr}
+  vmov.i8 q2, #0x80
+  wlstp.8 lr, r3, 2f
+1:
+  vldrb.8 q0, [r0], #16
+  veor    q0, q0, q2
+  vldrb.u8 q1, [r1, q0]
+  vstrb.8 q1, [r2], #16
+  letp    lr, 1b
+2:
+  pop     {r4, pc}
+  .size rt_mve_look_up, . - rt_mve_look_up
+
+  .section .text.rt_mve_multiply, "ax"
+  .global rt_mve_multiply
+  .type rt_mve_multiply, %function
+  .thumb_func
+rt_mve_multiply:
+  push    {r4-r9, lr}
+  ldm     r3, {r4, r5, r6, r7, r8, r9}  // zero points, multiplier, shift, offset, count
+  wlstp.32 lr, r9, 2f
+1:
+  vldrb.s32 q0, [r0], #4
+  vldrb.s32 q1, [r1], #4
+  vsub.i32 q0, q0, r4
+  vsub.i32 q1, q1, r5
+  vmul.i32 q2, q0, q1
+  vqrdmulh.s32 q2, q2, r6
+  vshr.s32 q3, q2, #31
+  vadd.i32 q2, q2, q3
+  vrshl.s32 q2, r7
+  vadd.i32 q2, q2, r8
+  vqmovnb.s32 q2, q2
+  vqmovnb.s16 q2, q2
+  vstrb.32 q2, [r2], #4
+  letp    lr, 1b
+2:
+  pop     {r4-r9, pc}
+  .size rt_mve_multiply, . - rt_mve_multiply
+
 #if __ARM_FEATURE_MVE & 2
 
   .section .text.rt_mve_quantize, "ax"

@@ -2,6 +2,7 @@
 
 #include "runtime/core/kernel.hpp"
 #include "runtime/kernels/checks.hpp"
+#include "runtime/kernels/reference.hpp"
 #include "runtime/kernels/walk.hpp"
 
 namespace rt::kernels {
@@ -28,6 +29,6 @@ Error run(const Args& args, std::span<std::byte>) {
 
 }  // namespace
 
-RT_KERNEL("cortex_m::maximum.out", prepare, run);
+RT_REFERENCE_KERNEL(maximum, "cortex_m::maximum.out", prepare, run);
 
 }  // namespace rt::kernels

@@ -1,6 +1,7 @@
 // cortex_m::quantized_activation: a table of 256 entries, indexed by the input + 128.
 
 #include "runtime/core/kernel.hpp"
+#include "runtime/kernels/reference.hpp"
 
 namespace rt::kernels {
 namespace {
@@ -32,6 +33,6 @@ Error run(const Args& args, std::span<std::byte>) {
 
 }  // namespace
 
-RT_KERNEL("cortex_m::quantized_activation.out", prepare, run);
+RT_REFERENCE_KERNEL(quantized_activation, "cortex_m::quantized_activation.out", prepare, run);
 
 }  // namespace rt::kernels

@@ -2,6 +2,7 @@
 
 #include "runtime/core/kernel.hpp"
 #include "runtime/kernels/checks.hpp"
+#include "runtime/kernels/reference.hpp"
 #include "runtime/kernels/walk.hpp"
 
 namespace rt::kernels {
@@ -51,6 +52,6 @@ Error run(const Args& args, std::span<std::byte>) {
 
 }  // namespace
 
-RT_KERNEL("cortex_m::quantized_mul.out", prepare, run);
+RT_REFERENCE_KERNEL(quantized_mul, "cortex_m::quantized_mul.out", prepare, run);
 
 }  // namespace rt::kernels
