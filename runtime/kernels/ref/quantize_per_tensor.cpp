@@ -1,9 +1,8 @@
 // cortex_m::quantize_per_tensor: float to int8.
 
-#include <bit>
-
 #include "runtime/core/kernel.hpp"
 #include "runtime/kernels/checks.hpp"
+#include "runtime/kernels/quantization.hpp"
 #include "runtime/kernels/reference.hpp"
 #include "runtime/kernels/scale.hpp"
 
@@ -26,39 +25,14 @@ Error prepare(Args& args, Needs&) {
              : args.refuse(kOut, Error::kArgumentLayout);
 }
 
-// @return `value` rounded to nearest, ties to even, as rintf does; needs |value| < 2^22.
-//
-// Adding 1.5 * 2^23 leaves the integer in the low bits of the sum, rounded by the addition itself.
-// The library's rintf costs 5 % of MobileNetV1 on cores whose FPU has no rounding instruction.
-int32_t round_to_even(float value) {
-  constexpr float kMagic = 12582912.0F;
-  return std::bit_cast<int32_t>(value + kMagic) - std::bit_cast<int32_t>(kMagic);
-}
-
 Error run(const Args& args, std::span<std::byte>) {
   const Tensor& input = args.tensor(kInput);
   // quantized_decomposed::quantize_per_tensor multiplies by the inverse, made in double.
-  const auto inverse = inverse_of(args.number(kScale));
-  const int32_t zero_point = args.integer(kZeroPoint);
-  const int32_t low = args.integer(kMin);
-  const int32_t high = args.integer(kMax);
-  // Beyond this the result is a bound whatever the zero point is.
-  constexpr float kFar = 1024.0F;
-
+  const Quantization quantize = {inverse_of(args.number(kScale)), args.integer(kZeroPoint),
+                                 args.integer(kMin), args.integer(kMax)};
   const float* in = input.as<float>();
   int8_t* out = args.tensor(kOut).as<int8_t>();
-  for (uint32_t i = 0; i < input.numel(); ++i) {
-    const float scaled = in[i] * inverse;
-    int32_t result = 0;  // of a NaN, as torch has it on the host
-    if (scaled >= -kFar && scaled <= kFar) {
-      result = clamp(round_to_even(scaled) + zero_point, low, high);
-    } else if (scaled > 0.0F) {
-      result = high;
-    } else if (scaled < 0.0F) {
-      result = low;
-    }
-    out[i] = static_cast<int8_t>(result);
-  }
+  for (uint32_t i = 0; i < input.numel(); ++i) out[i] = quantize(in[i]);
   return Error::kOk;
 }
 
