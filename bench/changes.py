@@ -78,9 +78,17 @@ def program_changes(a: Run, b: Run) -> list[str]:
 
 def image_changes(a: Run, b: Run) -> list[str]:
     """Return how the images of two runs differ, part by part."""
-    if a["build_id"] == b["build_id"]:
+    # by role, not by what ran: of a twin, no image of its own did
+    old, new = (
+        {i["role"]: i["build_id"][:12] for i in json.loads(run["images"])} for run in (a, b)
+    )
+    lines = [
+        f"{'image' if role == 'lab' else f'{role} image'}: {old.get(role, 'none')} → {new.get(role, 'none')}"
+        for role in dict.fromkeys([*old, *new])
+        if old.get(role) != new.get(role)
+    ]
+    if not lines:
         return []
-    lines = [f"image: {str(a['build_id'])[:12]} → {str(b['build_id'])[:12]}"]
     sides = [
         {
             f"{image['role']} {part}": size

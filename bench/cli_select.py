@@ -218,7 +218,7 @@ def _ranking(model: str, judged: Sequence[Judged], *, priced: bool) -> Table:
             why.append("sizes of the lab image: upper bound")
         table.add_row(
             f"{one.rank}{' *' if one.pareto else ''}" if one.rank else "-",
-            c.board,
+            c.place,
             c.scheme,
             c.evidence or "-",
             *_latency_texts(c),

@@ -57,6 +57,7 @@ class Candidate:
         band_note: what is to be said of the band: that no independent anchors set it; empty otherwise.
         image: `deployment`, or `lab` for an upper bound.
         issues: why there is no usable record, or what its reader should know.
+        attachment: how the board was attached; `twin` if it was not there.
     """
 
     board: str
@@ -79,6 +80,12 @@ class Candidate:
     run_id: str
     issues: str = ""
     band_note: str = ""
+    attachment: str = ""
+
+    @property
+    def place(self) -> str:
+        """The board, marked if it was not there and its image ran elsewhere."""
+        return f"{self.board} (twin)" if self.attachment == "twin" else self.board
 
 
 @dataclass(frozen=True)
@@ -169,6 +176,7 @@ def _candidate(
         price=prices.get(str(run["board"])),
         run_id=str(run["run_id"]),
         issues=str(run["issues"]) if str(run["status"]) == "invalid" else "",
+        attachment=str(run["attachment"]),
         band_note=_band_note(found) if evidence == "estimate" else "",
     )
 

@@ -98,9 +98,14 @@ class Run:
     @property
     def name(self) -> str:
         """How rows call it."""
-        return f"{self.facts['board']} {self.facts['scheme']}" + (
+        return f"{self.facts['board']}{self.twin} {self.facts['scheme']}" + (
             f" {self.facts['engine']}" if self.facts["engine"] != "lab" else ""
         )
+
+    @property
+    def twin(self) -> str:
+        """What marks a board that was not there: its image's sizes, and counts of the same code elsewhere."""
+        return " (twin)" if self.facts["attachment"] == "twin" else ""
 
     def find(self, name: str, unit: str | None = None, evidence: str | None = None) -> Mapping[Any, Any] | None:  # fmt: skip
         """Return a measure, None if the run has none of it."""
@@ -247,7 +252,7 @@ def _matrix(
     for board in boards:
         cells = [
             [
-                (str(run.facts["scheme"]), run.timed(_best_latency(run)), _status(run))
+                (f"{run.facts['scheme']}{run.twin}", run.timed(_best_latency(run)), _status(run))
                 for run in runs
                 if run.facts["board"] == board and run.facts["model"] == model.name
             ]

@@ -14,7 +14,7 @@ from bench import cli_decide
 from bench.cli import app
 from bench.compare import Comparison, Row, Verdict, compare, select_runs
 from bench.errors import InputError, UnknownNameError
-from bench.record import Evidence, measured
+from bench.record import Evidence, Record, measured
 from tests.decide.records import Save, cycles, estimate, instructions, make_record, nbytes
 
 if TYPE_CHECKING:
@@ -211,6 +211,22 @@ def test_a_change_is_explained_by_operator_program_and_symbol(save: Save) -> Non
     assert [("run_conv", 400, 500)] == [(d.name, d.before, d.after) for d in pair.symbols]
     assert "operator cortex_m::quantized_conv2d.out: 1 → 2 times" in pair.program
     assert pair.image[0].startswith("image: b → x")
+
+
+def test_a_twins_image_is_explained_though_it_did_not_run(save: Save) -> None:
+    """Its own image is what its sizes are of."""
+
+    def twin(build_id: str, at: int) -> Record:
+        made = make_record(nbytes("pte", 5), at=at, build_id=build_id, attachment="twin")
+        return made.model_copy(
+            update={"images": (made.images[0].model_copy(update={"ran": False}),)}
+        )
+
+    old, new = twin("b", 1), twin("x", 2)
+
+    pair = _compared(bench.load(save(old, new)), old.run_id, new.run_id).pairs[0]
+
+    assert ("image: b → x",) == pair.image
 
 
 def test_a_table_that_is_not_the_one_that_was_hashed_is_not_used(save: Save) -> None:

@@ -38,6 +38,8 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 )  # fmt: skip
                 if board == "nrf5340dk" and night:
                     made = made.model_copy(update={"tools": made.tools | {"torch": "2.14.0"}})
+                if board.startswith("nrf"):
+                    made = made.model_copy(update={"attachment": "twin"})
                 if same:
                     made = made.model_copy(update={"board": made.board.model_copy(update={"cpu": "cortex-m4"})})  # fmt: skip
                 save(made, attachments={"operators.json": json.dumps(table).encode()})
@@ -52,7 +54,9 @@ def test_boards_that_count_the_same_share_a_chart_of_operators(page: Path) -> No
 
     found = re.findall(r"<summary>Operators: ([^<]*)</summary>", text)
 
-    assert 4 == found.count("frdm-k64f int8, mps2-an386 int8, nrf52840dk int8, nucleo-l4r5zi int8")
+    assert 4 == found.count(
+        "frdm-k64f int8, mps2-an386 int8, nrf52840dk (twin) int8, nucleo-l4r5zi int8"
+    )
     assert 4 * 4 == len(found)
     assert 4 == text.count("The same in each of the records")
 
@@ -63,14 +67,21 @@ def test_every_board_has_its_trend(page: Path) -> None:
 
     assert 2 * len(MODELS) == len(charts)
     for board in BOARDS:
-        assert len(MODELS) == sum(f"{board} int8" in chart for chart in charts), board
+        assert len(MODELS) == sum(board in chart for chart in charts), board
+
+
+def test_a_board_that_was_not_there_is_called_a_twin(page: Path) -> None:
+    """In the overview too, beside its scheme."""
+    rows = re.findall(r'<tr><th scope="row">([a-z0-9-]+)</th><td>(.*?)</tr>', page.read_text(), re.DOTALL)  # fmt: skip
+
+    assert {"nrf52840dk", "nrf5340dk"} == {board for board, cells in rows if "int8 (twin)" in cells}
 
 
 def test_a_version_that_changed_is_named_with_its_night(page: Path) -> None:
     """The mark on the line says that one did; the list below it, which."""
     text = page.read_text()
 
-    assert len(MODELS) == text.count("2026-01-02: torch: 2.13.0 → 2.14.0 (nrf5340dk int8)")
+    assert len(MODELS) == text.count("2026-01-02: torch: 2.13.0 → 2.14.0 (nrf5340dk (twin) int8)")
 
 
 def test_a_published_point_is_one_row_beside_all_our_boards(page: Path) -> None:

@@ -251,6 +251,23 @@ def test_what_cannot_be_asked_is_said_in_a_line(
     assert told in capsys.readouterr().err
 
 
+def test_a_board_that_was_not_there_is_called_a_twin(save: Save) -> None:
+    """Its figures are of its image, its counts of the same code elsewhere."""
+    root = save(
+        make_record(
+            instructions(9),
+            nbytes("flash_total", 9),
+            nbytes("ram_total", 9),
+            board="nrf52840dk",
+            attachment="twin",
+        )
+    )
+
+    done = CliRunner().invoke(app, ["select", f"--results={root}"])
+
+    assert "nrf52840dk (twin)" in done.stdout
+
+
 def test_no_records_are_an_error_not_an_empty_table(tmp_path: Path) -> None:
     """As of `bench report`."""
     done = CliRunner().invoke(app, ["select", f"--results={tmp_path}"])
