@@ -1,4 +1,7 @@
-"""Show what rewriting saves: `python -m bench.rewrite FILE.pte ...`; with `--write FOLDER`, keep the results."""
+"""Show what rewriting saves: `python -m bench.rewrite FILE.pte ...`; with `--write FOLDER`, keep the results.
+
+`--in-place` lets results of additions take the place of an operand, for the runtime here.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="what rewriting a .pte saves")
     parser.add_argument("programs", nargs="+", type=Path)
     parser.add_argument("--write", type=Path, metavar="FOLDER")
+    parser.add_argument("--in-place", action="store_true", help="results of additions may take an operand's place: for the runtime here")  # fmt: skip
     asked = parser.parse_args()
     table = Table(title="bytes of programs and of their memory plans, as exported and rewritten")
     for heading in ("program", "bytes", "rewritten", "saved", "values", "plan", "planned anew", "bound"):  # fmt: skip
@@ -26,7 +30,7 @@ def main() -> None:
         data = path.read_bytes()
         program = read_flat(data, where=str(path))
         removed = slim(program)
-        planned = plan_memory(program)
+        planned = plan_memory(program, in_place=asked.in_place)
         made = write_flat(program)
         if asked.write:
             asked.write.mkdir(parents=True, exist_ok=True)

@@ -5,6 +5,8 @@ the end. Tensors that the exporter put over one another although they live toget
 Placement is lowest fit in some order; orders are the exporter's rule and others by size, life and their product, then a
 bounded search over all orders, which is the whole of them for small programs (in the order of its offsets, lowest fit
 gives any packing that cannot be pushed down). The exporter's own plan stays where nothing beats it.
+
+If asked to, results take the place of operands that die there (`in_place.py`).
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from typing import Any
 
 from bench.pte import SCRATCH_ARGUMENTS
 from bench.rewrite.flat import FlatProgram, is_tensor, nbytes
+from bench.rewrite.in_place import Block, joined_in_place
 
 ALIGNMENT = 16
 _NODES = 20_000  # of the search
@@ -35,36 +38,33 @@ class Planned:
     bound: int
 
 
-@dataclass(frozen=True)
-class _Block:
-    """Tensors that lie together: indices and their offsets in the block, its size and life, both ends included."""
+def plan_memory(
+    program: FlatProgram, method: str = "forward", *, in_place: bool = False
+) -> Planned:
+    """Place the method's planned tensors anew, buffer by buffer, where that takes less memory.
 
-    members: tuple[tuple[int, int], ...]
-    size: int
-    first: int
-    last: int
-
-    def meets(self, other: _Block) -> bool:
-        return self.first <= other.last and other.first <= self.last
-
-
-def plan_memory(program: FlatProgram, method: str = "forward") -> Planned:
-    """Place the method's planned tensors anew, buffer by buffer, where that takes less memory."""
+    Args:
+        program: is changed.
+        method: whose plan it is.
+        in_place: whether results may take the place of operands that die there: exact with the kernels here, not
+            known of a foreign runtime's.
+    """
     plan = program.plan(method)
     lives = _lives(plan)
     sizes = [int(size) for size in plan.nonConstBufferSizes]
     before, bound = sum(sizes[1:]), 0
     for buffer in range(1, len(sizes)):
         blocks = _blocks(plan, lives, buffer)
-        least = _bound(blocks)
-        bound += min(least, sizes[buffer])
-        offsets = _best(blocks, sizes[buffer], least)
-        if offsets is None:
-            continue
-        sizes[buffer] = _height(blocks, offsets)
-        for block, offset in zip(blocks, offsets, strict=True):
-            for index, inside in block.members:
-                plan.values[index].val.allocationInfo.memoryOffsetLow = offset + inside
+        choices = [blocks, joined_in_place(plan, blocks)] if in_place else [blocks]
+        bound += min(sizes[buffer], *(_bound(choice) for choice in choices))
+        for choice in choices:
+            offsets = _best(choice, sizes[buffer], _bound(choice))
+            if offsets is None:
+                continue
+            sizes[buffer] = _height(choice, offsets)
+            for block, offset in zip(choice, offsets, strict=True):
+                for index, inside in block.members:
+                    plan.values[index].val.allocationInfo.memoryOffsetLow = offset + inside
     plan.nonConstBufferSizes = sizes
     return Planned(before, sum(sizes[1:]), bound)
 
@@ -141,7 +141,7 @@ def _same_bytes(a: tuple[int, int, int], b: tuple[int, int, int] | None) -> bool
     return b is not None and a[0] == b[0] and a[1] < b[1] + b[2] and b[1] < a[1] + a[2]
 
 
-def _blocks(plan: Any, lives: dict[int, tuple[int, int]], buffer: int) -> list[_Block]:
+def _blocks(plan: Any, lives: dict[int, tuple[int, int]], buffer: int) -> list[Block]:
     """Return what is to be placed in a buffer."""
     found = []
     for index, (first, last) in lives.items():
@@ -163,11 +163,11 @@ def _overlap(a: tuple[int, int, int, int, int], b: tuple[int, int, int, int, int
     return memory and a[3] <= b[4] and b[3] <= a[4]
 
 
-def _block(tensors: Sequence[tuple[int, int, int, int, int]]) -> _Block:
+def _block(tensors: Sequence[tuple[int, int, int, int, int]]) -> Block:
     # counted from a multiple of the alignment, so that every tensor keeps its own
     start = min(offset for offset, *_ in tensors) // ALIGNMENT * ALIGNMENT
     end = max(offset + size for offset, _, size, _, _ in tensors)
-    return _Block(
+    return Block(
         tuple((index, offset - start) for offset, index, *_ in tensors),
         -(-(end - start) // ALIGNMENT) * ALIGNMENT,
         min(first for *_, first, _ in tensors),
@@ -175,7 +175,7 @@ def _block(tensors: Sequence[tuple[int, int, int, int, int]]) -> _Block:
     )
 
 
-def _bound(blocks: Sequence[_Block]) -> int:
+def _bound(blocks: Sequence[Block]) -> int:
     """Return the most bytes that live at once."""
     return max(
         (sum(b.size for b in blocks if b.first <= when <= b.last) for when in _times(blocks)),
@@ -183,15 +183,15 @@ def _bound(blocks: Sequence[_Block]) -> int:
     )
 
 
-def _times(blocks: Sequence[_Block]) -> set[int]:
+def _times(blocks: Sequence[Block]) -> set[int]:
     return {block.first for block in blocks}
 
 
-def _height(blocks: Sequence[_Block], offsets: Sequence[int]) -> int:
+def _height(blocks: Sequence[Block], offsets: Sequence[int]) -> int:
     return max((o + b.size for b, o in zip(blocks, offsets, strict=True)), default=0)
 
 
-def _lowest(block: _Block, placed: Sequence[tuple[int, _Block]]) -> int:
+def _lowest(block: Block, placed: Sequence[tuple[int, Block]]) -> int:
     """Return the lowest offset at which a block meets none that is placed; `placed` is in the order of offsets."""
     offset = 0
     for start, other in placed:
@@ -202,9 +202,9 @@ def _lowest(block: _Block, placed: Sequence[tuple[int, _Block]]) -> int:
     return offset
 
 
-def _place(blocks: Sequence[_Block], order: Sequence[int]) -> list[int]:
+def _place(blocks: Sequence[Block], order: Sequence[int]) -> list[int]:
     """Return offsets by lowest fit in an order of the blocks."""
-    placed: list[tuple[int, _Block]] = []
+    placed: list[tuple[int, Block]] = []
     offsets = [0] * len(blocks)
     for index in order:
         offsets[index] = _lowest(blocks[index], placed)
@@ -213,7 +213,7 @@ def _place(blocks: Sequence[_Block], order: Sequence[int]) -> list[int]:
     return offsets
 
 
-_RULES: tuple[Callable[[_Block], tuple[int, ...]], ...] = (
+_RULES: tuple[Callable[[Block], tuple[int, ...]], ...] = (
     lambda b: (-b.size, b.first),
     lambda b: (b.first, -b.size),
     lambda b: (b.first - b.last, -b.size),
@@ -222,7 +222,7 @@ _RULES: tuple[Callable[[_Block], tuple[int, ...]], ...] = (
 )
 
 
-def _best(blocks: Sequence[_Block], have: int, bound: int) -> list[int] | None:
+def _best(blocks: Sequence[Block], have: int, bound: int) -> list[int] | None:
     """Return the offsets of the smallest packing that was found; None if none is smaller than `have`."""
     best, height = None, have
     for rule in _RULES:
@@ -238,7 +238,7 @@ def _best(blocks: Sequence[_Block], have: int, bound: int) -> list[int] | None:
     return best
 
 
-def _search(blocks: Sequence[_Block], height: int) -> Iterator[list[int]]:
+def _search(blocks: Sequence[Block], height: int) -> Iterator[list[int]]:
     """Yield ever smaller packings: depth first over orders by offset, for so many nodes."""
     order = sorted(range(len(blocks)), key=lambda i: -blocks[i].size)
     nodes, limit = 0, height

@@ -290,7 +290,15 @@ struct Subject {
   void (*pack)(Call&) = nullptr;
   Same same = Same::kBytes;
   Exact (*exact)(const rt::Args&, uint32_t) = nullptr;  // of kExact
+  // The operands in whose place the result may lie (IN_PLACE in bench/rewrite/in_place.py), or -1.
+  int32_t in_place[2] = {-1, -1};
 };
+
+constexpr Subject in_place_subject(const char* name, const rt::Kernel* kernel,
+                                   void (*make)(Call&, Random&), uint32_t cases, int32_t operand,
+                                   int32_t other = -1) {
+  return {name, kernel, make, cases, nullptr, nullptr, Same::kBytes, nullptr, {operand, other}};
+}
 
 constexpr Subject float_subject(const char* name, const rt::Kernel* kernel,
                                 void (*make)(Call&, Random&), uint32_t cases, Same same) {
@@ -312,14 +320,15 @@ const Subject kSubjects[] = {
     {"quantized_linear", &reference::quantized_linear, random_linear, 400},
     {"quantized_batch_matmul", &reference::quantized_batch_matmul, random_batch_matmul, 200},
     {"softmax", &reference::softmax, random_softmax, 60},
-    {"quantized_add", &reference::quantized_add, random_add, 150},
+    in_place_subject("quantized_add", &reference::quantized_add, random_add, 150, 0, 4),
     {"quantized_mul", &reference::quantized_mul, random_quantized_mul, 200},
     {"maximum", &reference::maximum, random_extreme, 100},
     {"minimum", &reference::minimum, random_extreme, 100},
     {"quantized_activation", &reference::quantized_activation, random_activation, 60},
     {"quantized_avg_pool2d", &reference::quantized_avg_pool2d, random_avg_pool2d, 150},
     {"quantized_max_pool2d", &reference::quantized_max_pool2d, random_max_pool2d, 150},
-    {"quantize_per_tensor", &reference::quantize_per_tensor, random_quantize, 300},
+    in_place_subject("quantize_per_tensor", &reference::quantize_per_tensor, random_quantize, 300,
+                     0),
     {"dequantize_per_tensor", &reference::dequantize_per_tensor, random_dequantize, 60},
     {"quantized_conv2d_packed", &reference::quantized_conv2d, random_packed_conv2d, 400,
      "cortex_m::quantized_conv2d.dsp1", pack_conv2d},
@@ -393,6 +402,13 @@ class Comparison {
     std::byte* const fast_out = out.data();
     std::byte* const reference_out = memory.take(out.nbytes(), Placement::kAligned);
     std::byte* const scratch = memory.take(fast_needs.temporary_bytes, Placement::kAligned);
+    uint32_t most = 0;
+    for (const int32_t place : subject_.in_place) {
+      if (place < 0) continue;
+      const uint32_t bytes = args.tensor(static_cast<uint32_t>(place)).nbytes();
+      most = bytes > most ? bytes : most;
+    }
+    std::byte* const kept = memory.take(most, Placement::kAligned);
     std::memset(scratch, static_cast<int>(random.next() & 0xFF), fast_needs.temporary_bytes);
     std::memset(fast_out, 0x5A, out.nbytes());
     memory.protect();
@@ -403,7 +419,20 @@ class Comparison {
     call.exchange();
     const rt::Error error = fast.run(args, {scratch, fast_needs.temporary_bytes});
     if (error != rt::Error::kOk) return fail("failed");
-    if (subject_.same == Same::kBytes) return compare(reference_out, fast_out, out.nbytes());
+    if (subject_.same == Same::kBytes) {
+      if (!compare(reference_out, fast_out, out.nbytes())) return false;
+      for (const int32_t place : subject_.in_place) {
+        if (place < 0) continue;
+        rt::Tensor& operand = args.tensor(static_cast<uint32_t>(place));
+        for (const rt::Kernel* kernel : {&fast, subject_.reference}) {
+          const std::span<std::byte> memory_of = {scratch, fast_needs.temporary_bytes};
+          if (!same_in_place(*kernel, args, operand, out, kept, memory_of, reference_out)) {
+            return fail("does otherwise in place");
+          }
+        }
+      }
+      return true;
+    }
     const auto* const by_reference = reinterpret_cast<const float*>(reference_out);
     const auto* const by_fast = reinterpret_cast<const float*>(fast_out);
     return subject_.same == Same::kExact ? near_exact(args, by_reference, out.numel()) &&
@@ -417,6 +446,21 @@ class Comparison {
   bool fail(const char* what) const {
     Print("bad").word(subject_.name).word("seed").number(seed_).word(what);
     return false;
+  }
+
+  // Runs with the result in the place of an operand that has its layout, and puts the operand back.
+  bool same_in_place(const rt::Kernel& kernel, const rt::Args& args, rt::Tensor& operand,
+                     rt::Tensor& out, std::byte* kept, std::span<std::byte> scratch,
+                     const std::byte* expected) const {
+    if (operand.numel() != out.numel()) return true;
+    std::byte* const before = out.data();
+    std::memcpy(kept, operand.data(), operand.nbytes());
+    out.place(operand.data());
+    const bool good = kernel.run(args, scratch) == rt::Error::kOk;
+    const bool same = good && compare(expected, out.data(), out.nbytes());
+    out.place(before);
+    std::memcpy(operand.data(), kept, operand.nbytes());
+    return same;
   }
 
   bool compare(const std::byte* expected, const std::byte* actual, uint32_t bytes) const {

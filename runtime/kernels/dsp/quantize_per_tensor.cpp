@@ -36,7 +36,9 @@ Error prepare(Args& args, Needs& needs) { return rt_checks_quantize_per_tensor(a
 Error run(const Args& args, std::span<std::byte> temporary) {
   const Tensor& input = args.tensor(kInput);
   const uint32_t count = input.numel();
-  if (args.integer(kMin) == -128 && args.integer(kMax) == 127 && count >= kBlock) {
+  // In place, what is read again (behind a NaN, in the last block) would have been written.
+  const bool in_place = input.data() == args.tensor(kOut).data();
+  if (!in_place && args.integer(kMin) == -128 && args.integer(kMax) == 127 && count >= kBlock) {
     const Quantization quantization = {inverse_of(args.number(kScale)), args.integer(kZeroPoint)};
     const float* in = input.as<float>();
     int8_t* out = args.tensor(kOut).as<int8_t>();

@@ -25,7 +25,9 @@ bool quantize(const float* in, int8_t* out, uint32_t count, const Scaling& scali
 Error run(const Args& args, std::span<std::byte> temporary) {
   const Tensor& input = args.tensor(kInput);
   const Scaling scaling = {inverse_of(args.number(kScale)), args.integer(kZeroPoint)};
-  const bool suits = args.integer(kMin) == -128 && args.integer(kMax) == 127 &&
+  // In place, what is read again (behind a NaN, in the last block) would have been written.
+  const bool in_place = input.data() == args.tensor(kOut).data();
+  const bool suits = !in_place && args.integer(kMin) == -128 && args.integer(kMax) == 127 &&
                      input.numel() >= kBlock && scaling.factor <= kLargestFactor;
   if (suits &&
       quantize(input.as<float>(), args.tensor(kOut).as<int8_t>(), input.numel(), scaling)) {
