@@ -205,23 +205,6 @@ Plan::Plan(const fb::Program* program, const fb::ExecutionPlan* plan,
   }
 }
 
-Error open_verified(std::span<const std::byte> file, std::string_view method, Plan& out) {
-  if (reinterpret_cast<uintptr_t>(file.data()) % kFileAlignment != 0) {
-    return Error::kProgramMisaligned;
-  }
-  Extent extent = {};
-  RT_TRY(read_header(file, extent));
-  const fb::Program* program = fb::GetProgram(file.data());
-  for (const fb::ExecutionPlan* plan : *program->execution_plan()) {
-    if (view(plan->name()) == method) {
-      out = Plan(program, plan, file, extent.segments_begin);
-      out.trust();
-      return Error::kOk;
-    }
-  }
-  return Error::kMethodMissing;
-}
-
 Error Plan::check(Verifier& verifier, int32_t& instruction) {
   instruction = -1;
   if (length(plan_->delegates()) != 0) return Error::kDelegateUnsupported;
@@ -248,7 +231,8 @@ Error Plan::check(Verifier& verifier, int32_t& instruction) {
   // Each naming takes bytes of its own in the file. Where instructions share what they consist of,
   // they could name as many values as the square of its size.
   uint64_t named = inputs().size() + outputs().size();
-  trust();
+  instructions_ = reinterpret_cast<const std::byte*>(instructions.data());
+  instruction_count_ = instructions.size();
   for (uint32_t i = 0; i < instructions.size(); ++i) {
     uint32_t names = 0;
     Error error = verifier.entry_fits(&instructions, i, Shape::kInstruction)
@@ -282,12 +266,6 @@ Error Plan::check(Verifier& verifier, int32_t& instruction) {
 }
 
 uint32_t Plan::operator_count() const { return length(plan_->operators()); }
-
-void Plan::trust() {
-  const auto& instructions = *plan_->chains()->Get(0)->instructions();
-  instructions_ = reinterpret_cast<const std::byte*>(instructions.data());
-  instruction_count_ = instructions.size();
-}
 
 // Flat: it is the dispatch of every instruction, and -Os would make a call of each field's reader.
 [[gnu::flatten]] Instruction Plan::instruction(uint32_t i) const {

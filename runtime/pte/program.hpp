@@ -55,8 +55,6 @@ class Plan {
   //     device-unsupported, index-out-of-range, program-corrupt, program-tangled; `instruction` is
   //     the culprit or -1.
   Error check(Verifier& verifier, int32_t& instruction);
-  // Takes the structure for what it must be: the same bytes were checked before.
-  void trust();
 
   uint32_t value_count() const { return value_count_; }
   // Verifies value `i`, which is below value_count(), with all that hangs on it.
@@ -80,12 +78,6 @@ class Plan {
   Error tensor(Verifier& verifier, const fb::Tensor& table, Tensor& shape,
                TensorPlace& place) const;
 
-  // What it reads of, for who trusts it.
-  const fb::Program& program() const { return *program_; }
-  const std::byte* values() const { return values_; }
-  const std::byte* file() const { return file_.data(); }
-  const std::byte* segments() const { return file_.data() + static_cast<size_t>(segments_begin_); }
-
  private:
   Error constant(Verifier& verifier, uint32_t index, uint32_t nbytes, const std::byte*& data) const;
 
@@ -102,9 +94,5 @@ class Plan {
 // Verifies the file and finds a method in it. Other methods are not looked at.
 // @return program-misaligned, program-foreign, program-truncated, program-corrupt, method-missing.
 Error open(std::span<const std::byte> file, std::string_view method, Verifier& verifier, Plan& out);
-
-// Finds a method in a file that was verified before.
-// @return program-misaligned, program-foreign, program-truncated, program-corrupt, method-missing.
-Error open_verified(std::span<const std::byte> file, std::string_view method, Plan& out);
 
 }  // namespace rt::pte
