@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 import importlib.util
 import re
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench import compile_cache, process
-from bench.cache import BUILD, PROJECT, sha256_file, write_atomically
+from bench.cache import BUILD, PROJECT, folder_lock, sha256_file, write_atomically
 from bench.catalogue import source_of
 from bench.engine import LAB
 from bench.engine import arguments as engine_arguments
@@ -98,7 +95,7 @@ def _build_target(board: Board, target: str, engine: str) -> Image:
     if board.host is None:
         arguments.append(f"-DCOUNTER={board.counter}")
         arguments.append(f"-DCMAKE_TOOLCHAIN_FILE={PROJECT / 'firmware/cmake/arm-none-eabi.cmake'}")
-    with _lock(folder):
+    with folder_lock(folder):
         machine = machine_of(board)
         if machine is not None:
             memory = folder / "twin.ld"
@@ -107,15 +104,6 @@ def _build_target(board: Board, target: str, engine: str) -> Image:
                 write_atomically(memory, text.encode())
             arguments += [f"-DTWIN={machine.id}", f"-DTWIN_MEMORY={memory}"]
         return _build(board, folder, arguments, target)
-
-
-@contextmanager
-def _lock(folder: Path) -> Iterator[None]:
-    """Keep two runs in one clone from building in one folder at once; the lock goes with the process."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lab-lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
 
 
 def _build(board: Board, folder: Path, arguments: list[str], target: str) -> Image:

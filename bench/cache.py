@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import shutil
@@ -54,3 +55,15 @@ def folder_atomically(final: Path) -> Iterator[Path]:
                 raise
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextmanager
+def folder_lock(folder: Path) -> Iterator[None]:
+    """Keep two processes from building in one folder at once, or from reading what the other builds.
+
+    The lock goes with the process, and is not for who holds it already.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lab-lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from pathlib import Path
 
 from bench.cache import BUILD
 
@@ -19,7 +20,9 @@ def launcher() -> str:
 
     It is always given, so that a build folder is configured anew when ccache comes or goes.
     """
-    return f"-DCMAKE_CXX_COMPILER_LAUNCHER={shutil.which('ccache') or ''}"
+    found = shutil.which("ccache")
+    # by its one true path: another link to it is no other compiler, and nothing has to be built anew
+    return f"-DCMAKE_CXX_COMPILER_LAUNCHER={Path(found).resolve() if found else ''}"
 
 
 def environment() -> dict[str, str]:

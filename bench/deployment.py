@@ -17,7 +17,7 @@ from typing import Literal
 from bench import process, trim
 from bench.board import Board
 from bench.bundle import Bundle, verified, with_one_sample
-from bench.cache import BUILD, write_atomically
+from bench.cache import BUILD, folder_lock, write_atomically
 from bench.catalogue import source_of
 from bench.errors import (
     BuildError,
@@ -126,6 +126,25 @@ def build_deployment(
     if source is not board:
         board, target = source, "lab"
     folder = BUILD / "firmware" / board.id
+    with folder_lock(folder):  # another run may be about to build anew what is read here
+        elf, possible = _linked(board, folder, operators, target, fallbacks)
+    image = read_image(elf)
+    return Deployment(
+        image,
+        _attribute(elf.with_suffix(".map"), image),
+        image.data_bytes + image.bss_bytes,
+        possible if fallbacks is None else possible & fallbacks,
+    )
+
+
+def _linked(
+    board: Board,
+    folder: Path,
+    operators: frozenset[str],
+    target: str,
+    fallbacks: frozenset[str] | None,
+) -> tuple[Path, frozenset[str]]:
+    """Return the image's ELF, and the reference kernels that its kernels could hand calls on to."""
     _ninja(folder, "deployment")
     flags, objects = _link_of(folder, target)
     app = f"CMakeFiles/{target}.dir/app/"
@@ -150,14 +169,7 @@ def build_deployment(
     possible = frozenset[str]().union(
         *(trim.fallbacks_of(folder / o) for o in kernels if registered[o] & operators)
     )
-    elf = _link(folder, flags, [*wanted, _OBJECT, *port], rest)
-    image = read_image(elf)
-    return Deployment(
-        image,
-        _attribute(elf.with_suffix(".map"), image),
-        image.data_bytes + image.bss_bytes,
-        possible if fallbacks is None else possible & fallbacks,
-    )
+    return _link(folder, flags, [*wanted, _OBJECT, *port], rest), possible
 
 
 def marked(bundle: Bundle, tables: bytes, image: Image, where: str) -> Bundle:

@@ -216,7 +216,7 @@ def test_records_are_shown_as_a_table_and_as_json(tmp_path: Path) -> None:
 def test_a_missing_emulator_is_named(tmp_path: Path) -> None:
     """No QEMU on PATH: exit 3, what is missing and how to get it (compilers are not needed for a built image)."""
     _bench("run", str(UPSTREAM / "linear_cortex-m4.pte"), "--board=mps2-an386")  # builds the image
-    for tool in ("ninja", "cmake", "git", "arm-none-eabi-g++"):
+    for tool in ("ninja", "cmake", "git", "arm-none-eabi-g++", "ccache"):
         (tmp_path / tool).symlink_to(f"/usr/bin/{tool}")
 
     done = _bench(

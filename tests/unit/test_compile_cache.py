@@ -34,3 +34,17 @@ def test_without_ccache_the_compiler_is_run_by_itself(tmp_path: Path, monkeypatc
     monkeypatch.setenv("PATH", _programs(tmp_path))
 
     assert "-DCMAKE_CXX_COMPILER_LAUNCHER=" == compile_cache.launcher()
+
+
+def test_another_link_to_ccache_is_the_same_launcher(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    """A PATH that finds the same program elsewhere does not have everything built anew, under whoever reads objects."""
+    (tmp_path / "there").mkdir()
+    (tmp_path / "linked").mkdir()
+    there = _programs(tmp_path / "there", "ccache")
+    (tmp_path / "linked" / "ccache").symlink_to(tmp_path / "there" / "ccache")
+    monkeypatch.setenv("PATH", there)
+    before = compile_cache.launcher()
+
+    monkeypatch.setenv("PATH", str(tmp_path / "linked"))
+
+    assert before == compile_cache.launcher()
